@@ -1,0 +1,21 @@
+import { defineConfig } from 'vitest/config';
+
+const UNIT = ['test/unit/**/*.test.ts', 'test/architecture.test.ts'];
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'fast', include: UNIT, testTimeout: 20_000 } },
+      {
+        test: {
+          name: 'services',
+          include: ['test/{contract,story,fault,e2e}/**/*.test.ts'],
+          // Real servers share two cores: one file at a time.
+          fileParallelism: false,
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+        },
+      },
+    ],
+  },
+});
