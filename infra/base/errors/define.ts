@@ -10,5 +10,6 @@ export interface ErrorDefinition {
 }
 
 /** Keeps the keys of a part of the catalogue as literal types. */
-export const defineErrors = <K extends string>(part: Record<K, ErrorDefinition>): Readonly<Record<K, ErrorDefinition>> =>
-  Object.freeze(part);
+export const defineErrors = <K extends string>(
+  part: Record<K, ErrorDefinition>,
+): Readonly<Record<K, ErrorDefinition>> => Object.freeze(part);
