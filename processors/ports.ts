@@ -1,0 +1,124 @@
+/**
+ * What a processor needs from outside. Adapters in `infra` implement these; a processor never imports an adapter.
+ * Error policy of the event ports: an outage (server away, stream full) is retried inside the adapter for as long as the
+ * signal allows and is reported as a condition meanwhile; what they throw is a conflict, a defect, or the abort.
+ */
+import type { StoredEvent } from '../streams/envelope.ts';
+import type { EventType, HeadwaterEvent } from '../streams/events/index.ts';
+import type { ArticleNumber, Backbone, Group, MessageId, Position, ProviderName, RangeId } from '../streams/ids.ts';
+import type { Interval } from '../streams/records.ts';
+import type { Subject } from '../streams/subjects.ts';
+import type { ConsumerSpec, StreamFamily } from '../streams/topology.ts';
+
+export interface AppendOptions {
+  /** Append only if the last message on the event's own subject has this sequence (0: there is none). */
+  readonly lastOnSubject?: number;
+  /** Append only if the last message of the whole stream has this sequence. */
+  readonly lastInStream?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** `conflict`: the expectation did not hold and what is stored there is another event than ours. */
+export type Appended =
+  | { readonly kind: 'stored'; readonly position: Position }
+  /** The same event (same id, read back and compared) was stored before, at `position`. */
+  | { readonly kind: 'repeated'; readonly position: Position }
+  | { readonly kind: 'conflict'; readonly last: number };
+
+export interface EventSink {
+  /** Appends one event; resolves when it is on disk. */
+  append(event: HeadwaterEvent, options?: AppendOptions): Promise<Appended>;
+}
+
+/** A message of a durable consumer: a lease that ends with `ack`, or goes to another worker. */
+export interface Delivery<T extends EventType = EventType> extends StoredEvent<T> {
+  /** How often this message was handed out, from 1. */
+  readonly deliveries: number;
+  /** Done; resolves when the server confirmed it. */
+  ack(): Promise<void>;
+  /** Hands the lease back; the message comes again after `delayMs`. */
+  nak(delayMs: number): void;
+  /** Never deliver it again. Only after what it stands for was recorded as failed. */
+  term(reason: string): void;
+  /** Extends the lease by the consumer's ack wait. */
+  working(): void;
+}
+
+export interface EventSource {
+  /** Leases up to `maxInFlight` messages at a time; ends when the signal aborts. A broken event ends it with its error. */
+  take(consumer: ConsumerSpec, options: { maxInFlight: number; signal: AbortSignal }): AsyncIterable<Delivery>;
+}
+
+export interface EventReader {
+  /** The event at a position, or null when it was purged or never existed. */
+  get(family: StreamFamily, position: Position): Promise<StoredEvent | null>;
+  /** The last event on a subject, or null. */
+  last(family: StreamFamily, subject: Subject): Promise<StoredEvent | null>;
+  /** Every event on one subject in order, at most `limit`. */
+  allOn(family: StreamFamily, subject: Subject, limit: number): Promise<readonly StoredEvent[]>;
+  state(family: StreamFamily): Promise<StreamState>;
+}
+
+export interface StreamState {
+  /** When the stream was created; another value means another stream of the same name. */
+  readonly createdAt: number;
+  readonly first: Position;
+  readonly last: Position;
+  readonly messages: number;
+  readonly bytes: number;
+  /** -1: no limit. */
+  readonly maxBytes: number;
+}
+
+/** Removes the batches of finished ranges; the only thing that is ever purged. */
+export interface OverviewPurge {
+  purge(range: { backbone: Backbone; rangeId: RangeId; run: number; group: Group }): Promise<void>;
+}
+
+/** A group's marks as a server states them; null where the reply lacked the count or number. */
+export interface GroupMarks {
+  readonly group: Group;
+  readonly low: ArticleNumber;
+  readonly high: ArticleNumber;
+}
+
+/** Overview lines as they came: whole lines, each ended by CRLF, dots unstuffed. */
+export interface OverviewLines {
+  readonly lines: Buffer;
+}
+
+/** A connection to one provider of a backbone, leased for the time of a callback. */
+export interface Articles {
+  readonly backbone: Backbone;
+  /** Names of the overview fields in the order in which this server sends them (from LIST OVERVIEW.FMT), number first left out. */
+  overviewFormat(): Promise<readonly string[]>;
+  /** Selects a group. Throws NNTP_NO_SUCH_GROUP (411). */
+  group(group: Group): Promise<GroupMarks>;
+  /**
+   * The overview of `span` in the selected group, in pieces of whole lines as they arrive, with back-pressure.
+   * An empty span gives no piece (423, 420 or an empty 224 alike).
+   */
+  over(span: Interval, signal?: AbortSignal): AsyncIterable<Buffer>;
+}
+
+export interface ArticlesPool {
+  readonly provider: ProviderName;
+  readonly backbone: Backbone;
+  /** How many connections may be open at once. */
+  readonly limit: number;
+  withArticles<T>(use: (articles: Articles) => Promise<T>, signal?: AbortSignal): Promise<T>;
+}
+
+export interface ArticleBody {
+  readonly messageId: MessageId;
+  readonly body: Buffer;
+}
+
+/**
+ * Something that needs attention, by what it is about (`provider/x`, `group/y`, `stream/OVERVIEW`). Reported as often
+ * as it is seen, opened and closed as an incident once, shown by `status` while it lasts.
+ */
+export interface Conditions {
+  report(about: string, error: Error): void;
+  clear(about: string): void;
+}

@@ -1,0 +1,34 @@
+import { Type } from 'typebox';
+import { decodeChunksWritten, encodeChunksWritten } from '../codec/chunksWritten.ts';
+import type { EncodedChunk } from '../records.ts';
+import { bulkEvent, jsonEvent } from './define.ts';
+import { openedSchema, passFields, passOf } from './releases.ts';
+import { closed, countSchema } from './schemas.ts';
+
+/** The twin of `release.opened` in the stream of segment lists. */
+export const chunksOpened = jsonEvent({
+  type: 'chunks.opened',
+  version: 1,
+  stream: 'CHUNKS',
+  schema: openedSchema,
+  subject: (d) => ({ verb: 'chunks.opened', backbone: d.backbone, group: d.group }),
+  about: passOf,
+});
+
+const writtenSchema = Type.Object(
+  { ...passFields, /** Counts the messages of the pass, from 0. */ k: countSchema },
+  closed,
+);
+
+/** Segment lists of a pass, many chunks a message; stored once, never updated. */
+export const chunksWritten = bulkEvent({
+  type: 'chunks.written',
+  version: 1,
+  stream: 'CHUNKS',
+  schema: writtenSchema,
+  encodeBody: (body: readonly EncodedChunk[]) => encodeChunksWritten(body),
+  decodeBody: (bytes) => decodeChunksWritten(bytes),
+  subject: (d) => ({ verb: 'chunks.written', backbone: d.backbone, group: d.group }),
+  about: (d) => `${passOf(d)}/${d.k}`,
+});
+export type ChunksWritten = ReturnType<typeof chunksWritten.decode>;
