@@ -4,8 +4,19 @@
  * signal allows and is reported as a condition meanwhile; what they throw is a conflict, a defect, or the abort.
  */
 import type { StoredEvent } from '../streams/envelope.ts';
+import type { GroupList } from '../streams/events/control.ts';
 import type { EventType, HeadwaterEvent } from '../streams/events/index.ts';
-import type { ArticleNumber, Backbone, Group, MessageId, Position, ProviderName, RangeId } from '../streams/ids.ts';
+import type {
+  ArticleNumber,
+  Backbone,
+  Epoch,
+  EpochMs,
+  Group,
+  MessageId,
+  Position,
+  ProviderName,
+  RangeId,
+} from '../streams/ids.ts';
 import type { Interval } from '../streams/records.ts';
 import type { Subject } from '../streams/subjects.ts';
 import type { ConsumerSpec, StreamFamily } from '../streams/topology.ts';
@@ -70,9 +81,48 @@ export interface StreamState {
   readonly maxBytes: number;
 }
 
-/** Removes the batches of finished ranges; the only thing that is ever purged. */
-export interface OverviewPurge {
-  purge(range: { backbone: Backbone; rangeId: RangeId; run: number; group: Group }): Promise<void>;
+/** One run of a range, as subjects and ids name it. */
+export interface RangeRun {
+  readonly backbone: Backbone;
+  readonly group: Group;
+  readonly rangeId: RangeId;
+  readonly run: number;
+}
+
+/** The batches that OVERVIEW holds, and removing those of finished ranges: the only thing that is ever purged. */
+export interface OverviewStore {
+  /** Every run that has batches stored (bounded by what may be outstanding). */
+  held(): Promise<readonly RangeRun[]>;
+  purge(run: RangeRun): Promise<void>;
+}
+
+export type RangeState = 'planned' | 'fetched' | 'parsed' | 'short' | 'failed' | 'retired';
+
+/** The ranges projection as planner and headers read it. It lags: compare `position` before deciding on it. */
+export interface RangeLedger {
+  /** The RANGES position up to which everything below is true. */
+  position(): Promise<Position>;
+  /** The numbers that any range covers, whatever its state, merged and ascending. */
+  planned(backbone: Backbone, group: Group, epoch: Epoch): Promise<readonly Interval[]>;
+  /** Ranges neither parsed, failed nor retired: how many, and how many numbers they still may bring. */
+  outstanding(): Promise<{ readonly ranges: number; readonly numbers: number }>;
+  /** The last marks of every group of a backbone, and when they were read. */
+  marks(backbone: Backbone): Promise<readonly (GroupMarks & { readonly epoch: Epoch; readonly readAt: EpochMs })[]>;
+  /** The state of one run, null when the ledger does not know it. A run that a later one replaced is `retired`. */
+  stateOf(run: RangeRun): Promise<RangeState | null>;
+}
+
+/** The versions of the group list, from the control projection. */
+export interface GroupLists {
+  /** The newest projected version, null before there is one. */
+  current(): Promise<GroupList | null>;
+  /** That version; null when it is not projected (yet). */
+  version(listVersion: number): Promise<GroupList | null>;
+}
+
+/** What the catalog knows of earlier passes: a new pass must be higher than any. 0 when it knows none. */
+export interface PassLedger {
+  highestPass(run: RangeRun): Promise<number>;
 }
 
 /** A group's marks as a server states them; null where the reply lacked the count or number. */
