@@ -4,11 +4,17 @@
  */
 import { configErrors } from './config.ts';
 import type { ErrorDefinition, ErrorFields } from './define.ts';
+import { embeddedErrors } from './embedded.ts';
 import { eventErrors } from './events.ts';
+import { natsErrors } from './nats.ts';
+import { nntpErrors } from './nntp.ts';
 
 export const CATALOGUE = {
   ...configErrors,
+  ...embeddedErrors,
   ...eventErrors,
+  ...natsErrors,
+  ...nntpErrors,
 } as const;
 
 export type ErrorCode = keyof typeof CATALOGUE;
