@@ -1,0 +1,3 @@
+export type { EmbeddedServer, ServerExit } from './childProcess.ts';
+export { type Leftover, stopLeftovers } from './leftovers.ts';
+export { type EmbeddedNats, type EmbeddedNatsOptions, startEmbeddedNats } from './natsServer.ts';
