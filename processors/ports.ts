@@ -65,8 +65,8 @@ export interface EventReader {
   get(family: StreamFamily, position: Position): Promise<StoredEvent | null>;
   /** The last event on a subject, or null. */
   last(family: StreamFamily, subject: Subject): Promise<StoredEvent | null>;
-  /** Every event on one subject in order, at most `limit`. */
-  allOn(family: StreamFamily, subject: Subject, limit: number): Promise<readonly StoredEvent[]>;
+  /** The events on one subject in order, at most `limit`; only those behind `after`, so that many can be read in pages. */
+  allOn(family: StreamFamily, subject: Subject, limit: number, after?: Position): Promise<readonly StoredEvent[]>;
   state(family: StreamFamily): Promise<StreamState>;
 }
 

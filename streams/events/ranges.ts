@@ -56,11 +56,12 @@ export const rangePlanned = jsonEvent({
   version: 1,
   stream: 'RANGES',
   schema: plannedSchema,
+  // Live plans of a backbone share one subject, whether they carry one group or many: it is what fences two coordinators.
   subject: (d) => ({
     verb: 'range.planned',
     lane: d.lane,
     backbone: d.backbone,
-    group: onlyRange(d)?.group ?? MANY_GROUPS,
+    group: d.lane === 'live' ? MANY_GROUPS : (onlyRange(d)?.group ?? MANY_GROUPS),
   }),
   // The first range names the plan: no range is planned twice with one run.
   about: (d) => `${runOf({ backbone: d.backbone, ...d.ranges[0]! })}/${d.ranges.length}`,

@@ -169,9 +169,10 @@ export class MemoryEvents implements EventSink, EventSource, EventReader, Overvi
     return message && decoded(message);
   }
 
-  async allOn(family: StreamFamily, subject: Parameters<EventReader['allOn']>[1], limit: number) {
+  async allOn(family: StreamFamily, subject: Parameters<EventReader['allOn']>[1], limit: number, after?: Position) {
     const text = formatSubject(subject);
-    const found = this.stream(family).messages.filter((m) => m.wire.subject === text);
+    const behind = after?.sequence ?? 0;
+    const found = this.stream(family).messages.filter((m) => m.wire.subject === text && m.sequence > behind);
     return found.slice(0, limit).map(decoded);
   }
 
