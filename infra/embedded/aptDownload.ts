@@ -1,7 +1,15 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AptSource, codenameOf, debianSources, parseDeb822, parseOneLine, privateAptConfig, withSuite } from './aptSources.ts';
+import {
+  type AptSource,
+  codenameOf,
+  debianSources,
+  parseDeb822,
+  parseOneLine,
+  privateAptConfig,
+  withSuite,
+} from './aptSources.ts';
 import { lastLines, runCommand } from './command.ts';
 
 export interface AptDownload {
@@ -38,7 +46,8 @@ export async function withUnpackedPackage<T>(
   use: (files: string) => Promise<T>,
 ): Promise<{ ok: true; value: T } | { ok: false; reason: string }> {
   const sources = await readDebianSources(download.aptFolder ?? '/etc/apt');
-  if (sources.length === 0) return { ok: false, reason: `${download.suite}: no Debian source in the apt configuration` };
+  if (sources.length === 0)
+    return { ok: false, reason: `${download.suite}: no Debian source in the apt configuration` };
   const reasons: string[] = [];
   for (const source of sources.slice(0, MOST_SOURCES)) {
     // In the system's own folder for temporary files: apt drops to its own user, who may not be able to enter ours.

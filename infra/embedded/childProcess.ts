@@ -104,7 +104,11 @@ async function recordProcess(command: ServerCommand, pid: number): Promise<void>
 }
 
 /** What a server that ended early had to say, as EMBEDDED_START_FAILED. */
-export async function startFailure(name: ServerName, exit: ServerExit, logs: readonly string[]): Promise<HeadwaterError> {
+export async function startFailure(
+  name: ServerName,
+  exit: ServerExit,
+  logs: readonly string[],
+): Promise<HeadwaterError> {
   const texts = await Promise.all(logs.map((path) => readFile(path, 'utf8').catch(() => '')));
   const how = exit.signal ? `killed by ${exit.signal}` : `exit status ${exit.code}`;
   return new HeadwaterError('EMBEDDED_START_FAILED', { server: name, how, output: lastLines(texts.join('\n')) });

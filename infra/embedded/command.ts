@@ -19,7 +19,11 @@ export interface CommandOptions {
 const KEPT_CHARS = 64 * 1024;
 
 /** Runs a program to its end and keeps the last 64 K characters of what it says. Never rejects: look at `code`. */
-export function runCommand(file: string, args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
+export function runCommand(
+  file: string,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<CommandResult> {
   return new Promise((resolve) => {
     const child = spawn(file, args, {
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -185,7 +185,11 @@ async function waitForAnswer(
     return readFacts(monitorUrl, serverName);
   });
   if (facts) return facts;
-  throw new HeadwaterError('EMBEDDED_START_TIMEOUT', { server: 'nats', seconds: Math.round(deadlineMs / 1000), reason });
+  throw new HeadwaterError('EMBEDDED_START_TIMEOUT', {
+    server: 'nats',
+    seconds: Math.round(deadlineMs / 1000),
+    reason,
+  });
 }
 
 /** Version and durability of the server that answers; undefined while that is another program than ours. */
@@ -229,7 +233,11 @@ async function bytesUnder(folder: string): Promise<number> {
   let bytes = 0;
   for (const entry of entries) {
     // Allocated blocks, not length: sparse files take no disk.
-    if (entry.isFile()) bytes += await stat(join(entry.parentPath, entry.name)).then((s) => s.blocks * 512, () => 0);
+    if (entry.isFile())
+      bytes += await stat(join(entry.parentPath, entry.name)).then(
+        (s) => s.blocks * 512,
+        () => 0,
+      );
   }
   return bytes;
 }
