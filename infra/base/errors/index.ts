@@ -8,6 +8,8 @@ import { embeddedErrors } from './embedded.ts';
 import { eventErrors } from './events.ts';
 import { natsErrors } from './nats.ts';
 import { nntpErrors } from './nntp.ts';
+import { processErrors } from './processes.ts';
+import { processorErrors } from './processors.ts';
 
 export const CATALOGUE = {
   ...configErrors,
@@ -15,6 +17,8 @@ export const CATALOGUE = {
   ...eventErrors,
   ...natsErrors,
   ...nntpErrors,
+  ...processErrors,
+  ...processorErrors,
 } as const;
 
 export type ErrorCode = keyof typeof CATALOGUE;

@@ -1,0 +1,53 @@
+import { searchReleases } from '../../projections/catalog/rows.ts';
+import { parseQuery } from '../../projections/catalog/tokens.ts';
+import type { Sql } from '../../projections/ports.ts';
+import { askedCategories, HASHED, MISC } from './categories.ts';
+import { feedDocument } from './feed.ts';
+import type { Links } from './links.ts';
+import { limitOf, offsetOf, type Parameters } from './parameters.ts';
+
+export interface SearchContext {
+  readonly sql: Sql;
+  readonly title: string;
+  readonly links: Links;
+  /** Milliseconds since 1970: `maxage` counts back from it. */
+  readonly now: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Which releases the asked categories leave; null: none of them is ours, so nothing can match. */
+function obfuscationOf(parameters: Parameters): { obfuscated?: boolean } | null {
+  const asked = askedCategories(parameters.list('cat'));
+  if (asked === null || (asked.includes(MISC) && asked.includes(HASHED))) return {};
+  if (asked.length === 0) return null;
+  return { obfuscated: asked.includes(HASHED) };
+}
+
+/** t=search: newest first; without q simply the newest. Unknown categories alone find nothing. */
+export async function search(parameters: Parameters, context: SearchContext): Promise<string> {
+  const limit = limitOf(parameters);
+  const offset = offsetOf(parameters);
+  const kind = obfuscationOf(parameters);
+  const maxAge = parameters.whole('maxage');
+  const query = {
+    ...parseQuery(parameters.text('q') ?? ''),
+    ...kind,
+    minBytes: parameters.whole('minsize'),
+    maxBytes: parameters.whole('maxsize'),
+    postedAfter: maxAge === undefined ? undefined : context.now - maxAge * DAY_MS,
+    group: parameters.text('group'),
+    limit,
+    offset,
+  };
+  const found = kind === null ? { total: 0, rows: [] } : await searchReleases(context.sql, query);
+  return feedDocument({
+    title: context.title,
+    offset,
+    total: found.total,
+    releases: found.rows,
+    links: context.links,
+    extended: parameters.text('extended') === '1',
+    attrs: parameters.list('attrs').map((name) => name.toLowerCase()),
+  });
+}

@@ -1,0 +1,29 @@
+import { defineErrors } from './define.ts';
+
+export const processErrors = defineErrors({
+  PROCESS_NOT_RUNNING: {
+    retriable: true,
+    message: (f) => `Headwater does not run on the data folder ${f.folder}`,
+    hint: 'Start it with `make up` (or `headwater up`), or set NATS_URL and DATABASE_URL to the servers that it uses.',
+  },
+  PROCESS_IN_USE: {
+    retriable: false,
+    message: (f) => `another \`headwater up\` (pid ${f.pid}) runs on the data folder ${f.folder}`,
+    hint: 'Stop that one first, or set another dataDir in headwater.yaml.',
+  },
+  PROCESS_FILE_DAMAGED: {
+    retriable: false,
+    message: (f) => `${f.file} cannot be read: ${f.reason}`,
+    hint: 'Remove the file; the next start writes it anew.',
+  },
+  USAGE_WRONG_VALUE: {
+    retriable: false,
+    message: (f) => `${f.option} takes ${f.takes}, not "${f.value}"`,
+    hint: 'See `headwater help`.',
+  },
+  SERVICE_DISCONNECTED: {
+    retriable: true,
+    message: (f) => `the service ${f.service} ended (${f.reason}) and is started again in ${f.seconds} s`,
+    hint: 'Its log, just before, says why it ended.',
+  },
+});
