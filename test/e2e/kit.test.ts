@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { connect as connectPlain } from 'node:net';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { generateOverview } from '../bench/overviewGenerator.ts';
 import { describeWith } from '../kit/describeWith.ts';
 import { type Inn, startInn } from '../kit/inn.ts';
 import { type Nzbget, startNzbget } from '../kit/nzbget.ts';
+import { overviewForInn } from '../kit/overviewForInn.ts';
 import { postedNzb } from '../kit/postedNzb.ts';
 import { type FileToPost, type PostOptions, post } from '../kit/poster.ts';
 import { sameBytes } from '../kit/sameBytes.ts';
@@ -17,6 +20,17 @@ const files = (name: string): FileToPost[] => [
   { name: `${name}.part1.rar`, size: 350_001 },
   { name: `${name}.part2.rar`, size: 100_000 },
 ];
+
+/** All overview lines of a group, read by a bare XOVER. */
+async function overview(inn: Inn, group: string): Promise<string[]> {
+  const socket = connectPlain(inn.port, inn.host);
+  socket.write(`GROUP ${group}\r\nXOVER 1-\r\nQUIT\r\n`);
+  let text = '';
+  for await (const chunk of socket) text += (chunk as Buffer).toString('latin1');
+  const lines = text.split('\r\n');
+  const first = lines.findIndex((line) => line.startsWith('224')) + 1;
+  return lines.slice(first, lines.indexOf('.', first));
+}
 
 describeWith(['inn2', 'nzbget'], 'the kit of real servers', () => {
   let inn: Inn;
@@ -122,5 +136,18 @@ describeWith(['inn2', 'nzbget'], 'the kit of real servers', () => {
     expect(await inn.ctl('mode')).toContain('running');
     const active = readFileSync(`${inn.folder}/db/active`, 'latin1');
     expect(active).toMatch(/^kit\.overview 0*8 /m);
+  });
+
+  it('serves generated overview lines just as they were generated, cross-posts in both groups', async () => {
+    const group = 'kit.generated';
+    for (const name of [group, 'kit.crossed']) await inn.addGroup(name);
+    const cross = { crossGroups: ['kit.crossed'], crossFirst: 1 };
+    const lines = [...generateOverview({ lines: 5000, seed: 3, group, first: 1, ...cross })];
+    expect(await inn.overchan(overviewForInn(group, lines))).toEqual({ refused: 0, complaints: '' });
+    expect(await overview(inn, group)).toEqual(lines);
+    const crossed = lines.filter((line) => line.includes(' kit.crossed:'));
+    const there = await overview(inn, 'kit.crossed');
+    expect(crossed.length).toBeGreaterThan(500);
+    expect(there.map((line) => line.split('\t')[4])).toEqual(crossed.map((line) => line.split('\t')[4]));
   });
 });

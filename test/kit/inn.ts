@@ -66,7 +66,9 @@ export interface Inn {
   /** Runs `ctlinnd` with these arguments; returns what it printed. */
   ctl(...args: string[]): Promise<string>;
   /** Loads overview lines (see `overviewForInn.ts`) and renumbers. The groups of their Xref must exist. */
-  overchan(lines: string | AsyncIterable<string>): Promise<{ readonly refused: number; readonly complaints: string }>;
+  overchan(
+    lines: string | Iterable<string> | AsyncIterable<string>,
+  ): Promise<{ readonly refused: number; readonly complaints: string }>;
   /** Replaces the accounts that may log in. */
   users(...accounts: Account[]): void;
   stop(): Promise<void>;
@@ -158,7 +160,7 @@ async function waitForPort(daemon: Daemon, port: number): Promise<void> {
 /** overchan's remark on every run beside a living innd, which is allowed. */
 const RUNS_BESIDE_INND = 'running while innd is';
 
-async function load(folder: string, user: string, lines: string | AsyncIterable<string>) {
+async function load(folder: string, user: string, lines: string | Iterable<string> | AsyncIterable<string>) {
   const [program, args] = asUser(user, `${BIN}/overchan`, ['-']);
   const child = spawn(program, args, { env: environment(folder), stdio: ['pipe', 'ignore', 'pipe'] });
   let refused = 0;
@@ -262,7 +264,9 @@ class InnServer implements Inn {
     await this.ctl('newgroup', name, 'y', 'kit');
   }
 
-  async overchan(lines: string | AsyncIterable<string>): Promise<{ refused: number; complaints: string }> {
+  async overchan(
+    lines: string | Iterable<string> | AsyncIterable<string>,
+  ): Promise<{ refused: number; complaints: string }> {
     const result = await load(this.folder, this.#user, lines);
     // GROUP knows the new marks at once, LIST ACTIVE only after this.
     await this.ctl('renumber', '');

@@ -32,7 +32,6 @@ const hasProgram = (name: string): boolean =>
   spawnSync('sh', ['-c', `command -v ${name}`], { stdio: 'ignore' }).status === 0;
 
 function packageStatus(name: string): string {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder is dpkg's own.
   const query = spawnSync('dpkg-query', ['-W', '-f=${db:Status-Status}', name], { encoding: 'utf8' });
   return query.status === 0 ? query.stdout : 'not-installed';
 }
