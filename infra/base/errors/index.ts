@@ -8,6 +8,8 @@ import { embeddedErrors } from './embedded.ts';
 import { eventErrors } from './events.ts';
 import { natsErrors } from './nats.ts';
 import { nntpErrors } from './nntp.ts';
+import { postgresErrors } from './postgres.ts';
+import { projectionErrors } from './projections.ts';
 import { processErrors } from './processes.ts';
 import { processorErrors } from './processors.ts';
 
@@ -17,6 +19,8 @@ export const CATALOGUE = {
   ...eventErrors,
   ...natsErrors,
   ...nntpErrors,
+  ...postgresErrors,
+  ...projectionErrors,
   ...processErrors,
   ...processorErrors,
 } as const;
