@@ -4,14 +4,16 @@ const UNIT = ['test/unit/**/*.test.ts', 'test/architecture.test.ts'];
 
 export default defineConfig({
   test: {
+    reporters: ['default', './test/kit/countReporter.ts'],
     projects: [
-      { test: { name: 'fast', include: UNIT, testTimeout: 20_000 } },
+      { test: { name: 'fast', include: UNIT, testTimeout: 20_000, sequence: { groupOrder: 0 } } },
       {
         test: {
           name: 'services',
           include: ['test/{contract,story,fault,e2e}/**/*.test.ts'],
-          // Real servers share two cores: one file at a time.
+          // Real servers share two cores: one file at a time, after everything that needs none.
           fileParallelism: false,
+          sequence: { groupOrder: 1 },
           testTimeout: 240_000,
           hookTimeout: 240_000,
         },
