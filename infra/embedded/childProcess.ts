@@ -69,7 +69,7 @@ export async function startChild(command: ServerCommand): Promise<EmbeddedServer
     ...(account ? { uid: account.uid, gid: account.gid } : {}),
   });
   let ended = false;
-  const exited = new Promise<ServerExit>((resolve) => {
+  const end = new Promise<ServerExit>((resolve) => {
     child.once('exit', (code, signal) => {
       ended = true;
       resolve({ code, signal });
@@ -88,7 +88,9 @@ export async function startChild(command: ServerCommand): Promise<EmbeddedServer
     if (!ended) signalProcess(-pid, 'SIGKILL');
   };
   await recordProcess(command, pid);
-  void exited.then(() => rm(pidFile(command.runtimeDir, name), { force: true }));
+  const forget = () => rm(pidFile(command.runtimeDir, name), { force: true }).catch(() => {});
+  // Told only after the record is gone, so that it cannot take the record of the next start with it.
+  const exited = end.then((exit) => forget().then(() => exit));
   const stop = async (deadlineMs: number) => {
     if (!ended) signalProcess(pid, command.stopSignal);
     if (!(await settlesWithin(clock, deadlineMs, exited))) kill();

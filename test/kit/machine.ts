@@ -17,6 +17,9 @@ export function apt(): Met {
   return existsSync('/etc/debian_version') ? OK : { ok: false, reason: 'not a Debian machine' };
 }
 
+/** The first that is not met, else ok. */
+export const allMet = (...all: readonly Met[]): Met => all.find((met) => !met.ok) ?? OK;
+
 /** The title, with the reason for a skip behind it when there is one. */
 export const titled = (title: string, met: Met): string => (met.ok ? title : `${title} [skipped: ${met.reason}]`);
 

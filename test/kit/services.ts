@@ -96,8 +96,10 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     await removeFolder(dataDir);
   };
   try {
-    if (options.nats !== false) await nats.start();
-    if (options.postgres !== false) await postgres.start();
+    const wanted = [options.nats === false ? null : nats, options.postgres === false ? null : postgres];
+    // Both settle before an error is thrown on, so that `stop` sees every server that came up.
+    const results = await Promise.allSettled(wanted.map((server) => server?.start()));
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   } catch (error) {
     await stop();
     throw error;
