@@ -1,0 +1,153 @@
+import type { Backbone, ProviderName } from '../../streams/ids.ts';
+import type { Connection, NntpConnection } from './connection.ts';
+import { identityOf, nntpError, type ServerIdentity } from './refusal.ts';
+import { type NntpDependencies, openConnection } from './session.ts';
+import { DEFAULT_TIMEOUTS, type NntpProviderSettings } from './settings.ts';
+import { Slots } from './slots.ts';
+
+/** The connections to one provider, never more than its limit. */
+export interface NntpPool {
+  readonly provider: ProviderName;
+  readonly backbone: Backbone;
+  /**
+   * Runs `fn` with a connection that nobody else uses meanwhile. A kept one may have any group selected. It is dropped
+   * when it broke or when commands are still in flight at the end; a refusal (no such article) keeps it. An abort of
+   * `signal` ends the waiting, the connecting, or breaks the connection under `fn`.
+   */
+  withConnection<T>(fn: (connection: NntpConnection) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /** `open`: sockets, used or kept; `busy`: held by callers, connecting included. */
+  stats(): { readonly open: number; readonly busy: number; readonly waiting: number; readonly limit: number };
+  /** Refuses waiters and newcomers, takes leave of kept connections and breaks the used ones. */
+  close(): Promise<void>;
+}
+
+interface Kept {
+  readonly connection: Connection;
+  readonly since: number;
+}
+
+export class Pool implements NntpPool {
+  readonly provider: ProviderName;
+  readonly backbone: Backbone;
+  readonly #settings: NntpProviderSettings;
+  readonly #dependencies: NntpDependencies;
+  readonly #server: ServerIdentity;
+  readonly #idleMs: number;
+  readonly #slots: Slots;
+  readonly #kept: Kept[] = [];
+  readonly #used = new Set<Connection>();
+  readonly #leaving = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
+  #reaping = false;
+
+  constructor(settings: NntpProviderSettings, dependencies: NntpDependencies) {
+    this.provider = settings.name;
+    this.backbone = settings.backbone;
+    this.#settings = settings;
+    this.#dependencies = dependencies;
+    this.#server = identityOf(settings);
+    this.#idleMs = settings.timeouts?.idleMs ?? DEFAULT_TIMEOUTS.idleMs;
+    this.#slots = new Slots(settings.connections, settings.maxWaiting ?? 1000, {
+      full: (waiting) => nntpError('NNTP_POOL_FULL', this.#server, { waiting }),
+      closed: () => this.#closedError(),
+    });
+  }
+
+  async withConnection<T>(fn: (connection: NntpConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    await this.#slots.take(signal);
+    try {
+      const connection = this.#take() ?? (await this.#open(signal));
+      return await this.#use(connection, fn, signal);
+    } finally {
+      this.#slots.give();
+      this.#gauge();
+    }
+  }
+
+  stats() {
+    const { taken, waiting, limit } = this.#slots;
+    const kept = this.#kept.filter(({ connection }) => connection.idle).length;
+    return { open: kept + this.#used.size, busy: taken, waiting, limit };
+  }
+
+  async close(): Promise<void> {
+    this.#slots.close();
+    this.#stop.abort(this.#closedError());
+    for (const connection of [...this.#used]) connection.break(this.#closedError());
+    for (const { connection } of this.#kept.splice(0)) this.#takeLeave(connection);
+    await Promise.all(this.#leaving);
+  }
+
+  /** The kept connection that was used last, which is the least likely to have been closed by the server. */
+  #take(): Connection | null {
+    for (let kept = this.#kept.pop(); kept; kept = this.#kept.pop()) {
+      if (kept.connection.idle) return kept.connection;
+      kept.connection.break(this.#closedError());
+    }
+    return null;
+  }
+
+  async #open(signal?: AbortSignal): Promise<Connection> {
+    // One that takes leave still counts at the provider.
+    while (this.#slots.taken + this.#leaving.size > this.#slots.limit) await Promise.race(this.#leaving);
+    const all = signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal;
+    return await openConnection(this.#settings, this.#dependencies, all);
+  }
+
+  async #use<T>(connection: Connection, fn: (c: NntpConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const onAbort = () => connection.break(signal?.reason);
+    this.#used.add(connection);
+    this.#gauge();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      if (signal?.aborted) throw signal.reason;
+      return await fn(connection);
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      this.#used.delete(connection);
+      this.#keep(connection);
+    }
+  }
+
+  #keep(connection: Connection): void {
+    if (!connection.idle || this.#stop.signal.aborted) {
+      connection.break(this.#closedError());
+      return;
+    }
+    this.#kept.push({ connection, since: this.#dependencies.clock.now() });
+    if (!this.#reaping) void this.#reap();
+  }
+
+  /** Closes what was kept unused for too long; runs while anything is kept. */
+  async #reap(): Promise<void> {
+    const { clock } = this.#dependencies;
+    this.#reaping = true;
+    for (let oldest = this.#kept[0]; oldest; oldest = this.#kept[0]) {
+      const rest = oldest.since + this.#idleMs - clock.now();
+      if (rest <= 0) {
+        this.#kept.shift();
+        this.#takeLeave(oldest.connection);
+      } else await clock.sleep(rest, this.#stop.signal).catch(() => {});
+    }
+    this.#reaping = false;
+    this.#gauge();
+  }
+
+  #takeLeave(connection: Connection): void {
+    const leaving = connection.quit().finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
+  }
+
+  #closedError(): Error {
+    return nntpError('NNTP_POOL_CLOSED', this.#server, {});
+  }
+
+  #gauge(): void {
+    const { open, busy, waiting } = this.stats();
+    const { metrics } = this.#dependencies;
+    const labels = { provider: this.provider };
+    metrics.gauge('nntp_connections_open', open, labels);
+    metrics.gauge('nntp_connections_busy', busy, labels);
+    metrics.gauge('nntp_connections_waiting', waiting, labels);
+  }
+}

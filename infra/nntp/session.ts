@@ -1,0 +1,104 @@
+import type { Clock } from '../base/clock.ts';
+import { isHeadwaterError } from '../base/errors/index.ts';
+import type { Log } from '../base/log.ts';
+import type { Metrics } from '../base/metrics.ts';
+import { type ConnectContext, openTransport, upgradeTransport } from './connect.ts';
+import { Connection } from './connection.ts';
+import { Exchange, type Reply } from './exchange.ts';
+import { askStartTls, checkGreeting, login } from './login.ts';
+import { identityOf, nntpError } from './refusal.ts';
+import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS, type NntpProviderSettings } from './settings.ts';
+import type { SocketTransport } from './transport.ts';
+
+export interface NntpDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** Everything that one session needs, worked out once. */
+interface Session extends ConnectContext {
+  readonly newExchange: (transport: SocketTransport) => Exchange;
+}
+
+/** Connects, secures and logs in. Rejects with the typed error, or with the signal's reason. */
+export async function openConnection(
+  settings: NntpProviderSettings,
+  dependencies: NntpDependencies,
+  signal?: AbortSignal,
+): Promise<Connection> {
+  const { log, metrics } = dependencies;
+  const provider = settings.name;
+  try {
+    const connection = await open(settings, dependencies, signal);
+    metrics.count('nntp_connects_total', { provider, result: 'ok' });
+    log.debug('connected to the provider', { provider, host: settings.host });
+    return connection;
+  } catch (error) {
+    const result = isHeadwaterError(error) ? error.code : 'aborted';
+    metrics.count('nntp_connects_total', { provider, result });
+    throw error;
+  }
+}
+
+async function open(
+  settings: NntpProviderSettings,
+  dependencies: NntpDependencies,
+  signal?: AbortSignal,
+): Promise<Connection> {
+  const session = sessionOf(settings, dependencies, signal);
+  const { server } = session;
+  const transport = await openTransport(session);
+  let exchange = session.newExchange(transport);
+  const onAbort = () => exchange.break(signal?.reason);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    if (signal?.aborted) throw signal.reason;
+    checkGreeting(await exchange.greeting(), server);
+    if (settings.tls === 'starttls') exchange = await startTls(exchange, transport, session);
+    const capabilities = await login(exchange, session);
+    return new Connection(exchange, capabilities, {
+      server,
+      limits: { ...DEFAULT_LIMITS, ...settings.limits },
+      overFirstByteMs: settings.timeouts?.overFirstByteMs ?? DEFAULT_TIMEOUTS.overFirstByteMs,
+    });
+  } catch (error) {
+    exchange.break(error);
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+async function startTls(plain: Exchange, transport: SocketTransport, session: Session): Promise<Exchange> {
+  await askStartTls(plain, session);
+  // Anything that came behind the 382 was not protected: taking it for a reply would trust whoever wrote it.
+  if (plain.unread > 0) {
+    throw nntpError('NNTP_CONNECTION_CLOSED', session.server, { reason: 'plain text after the TLS upgrade' });
+  }
+  return session.newExchange(await upgradeTransport(transport, session));
+}
+
+function sessionOf(settings: NntpProviderSettings, dependencies: NntpDependencies, signal?: AbortSignal): Session {
+  const { clock, metrics } = dependencies;
+  const timeouts = { ...DEFAULT_TIMEOUTS, ...settings.timeouts };
+  const limits = { ...DEFAULT_LIMITS, ...settings.limits };
+  const server = identityOf(settings);
+  const provider = settings.name;
+  const onReply = (label: string, reply: Reply) => {
+    const [command = label] = label.split(' ');
+    metrics.count('nntp_replies_total', { provider, command, code: String(reply.code) });
+    if (reply.bytes > 0) metrics.count('nntp_read_bytes_total', { provider, command }, reply.bytes);
+  };
+  const newExchange = (transport: SocketTransport) =>
+    new Exchange(transport, {
+      clock,
+      server,
+      onReply,
+      lineBytes: limits.lineBytes,
+      silenceMs: timeouts.silenceMs,
+      firstByteMs: timeouts.firstByteMs,
+      depth: settings.pipelineDepth ?? 16,
+    });
+  return { settings, server, clock, connectMs: timeouts.connectMs, signal, newExchange };
+}
