@@ -1,0 +1,111 @@
+/**
+ * Overview throughput of the client against INN, held against a bare socket reader of the same lines.
+ *
+ *   npx tsx test/bench/nntpOver.ts [lines, default 250000] [rounds, default 5] [connections, default 1]
+ *
+ * Both readers take turns in one process; the ratio is that of the medians. Needs Debian's inn2.
+ */
+import { connect } from 'node:net';
+import { systemClock } from '../../infra/base/clock.ts';
+import { silentLog } from '../../infra/base/log.ts';
+import { noMetrics } from '../../infra/base/metrics.ts';
+import { createNntpPool } from '../../infra/nntp/index.ts';
+import { ArticleNumber, Group } from '../../streams/ids.ts';
+import { type Inn, startInn } from '../kit/inn.ts';
+import { providerAt } from '../kit/nntpProvider.ts';
+import { overviewForInn } from '../kit/overviewForInn.ts';
+import { generateOverview } from './overviewGenerator.ts';
+
+const GROUP = Group('alt.binaries.bench');
+const SPAN = 20_000;
+
+interface Share {
+  readonly lo: number;
+  readonly hi: number;
+}
+
+const spansOf = ({ lo, hi }: Share): Share[] =>
+  Array.from({ length: Math.ceil((hi - lo + 1) / SPAN) }, (_, i) => ({
+    lo: lo + i * SPAN,
+    hi: Math.min(hi, lo + (i + 1) * SPAN - 1),
+  }));
+
+/** Sends all commands at once, counts bytes and looks for nothing but the end of the last reply (QUIT's 205 and EOF). */
+function bare(inn: Inn, share: Share): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: inn.host, port: inn.port, noDelay: true });
+    let bytes = 0;
+    socket.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    socket.once('error', reject).once('end', () => resolve(bytes));
+    const commands = spansOf(share).map(({ lo, hi }) => `OVER ${lo}-${hi}\r\n`);
+    socket.write(`GROUP ${GROUP}\r\n${commands.join('')}QUIT\r\n`);
+  });
+}
+
+async function client(inn: Inn, share: Share): Promise<number> {
+  const dependencies = { clock: systemClock, log: silentLog, metrics: noMetrics };
+  const pool = createNntpPool(providerAt(inn, { connections: 1 }), dependencies);
+  const bytes = await pool.withConnection(async (c) => {
+    await c.group(GROUP);
+    const asked = spansOf(share).map(({ lo, hi }) =>
+      c.over(ArticleNumber(lo), ArticleNumber(hi), { onLines: () => {} }),
+    );
+    return (await Promise.all(asked)).reduce((sum, result) => sum + result.bytes, 0);
+  });
+  await pool.close();
+  return bytes;
+}
+
+async function timed(connections: number, lines: number, one: (share: Share) => Promise<number>) {
+  const each = Math.ceil(lines / connections);
+  const shares = Array.from({ length: connections }, (_, i) => ({
+    lo: i * each + 1,
+    hi: Math.min(lines, (i + 1) * each),
+  }));
+  const start = performance.now();
+  const cpu = process.cpuUsage();
+  const bytes = (await Promise.all(shares.map(one))).reduce((sum, n) => sum + n, 0);
+  const used = process.cpuUsage(cpu);
+  return { ms: performance.now() - start, cpuMs: (used.user + used.system) / 1000, bytes };
+}
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+
+async function main(): Promise<void> {
+  const [lines = 250_000, rounds = 5, connections = 1] = process.argv.slice(2).map(Number);
+  const inn = await startInn({ groups: [GROUP] });
+  try {
+    const generated = generateOverview({ lines, group: GROUP, first: 1, crossGroups: [], missing: 0 });
+    await inn.overchan(
+      (async function* () {
+        yield* overviewForInn(GROUP, generated);
+      })(),
+    );
+    const results = {
+      bare: [] as Awaited<ReturnType<typeof timed>>[],
+      client: [] as Awaited<ReturnType<typeof timed>>[],
+    };
+    // The first round warms both readers and INN's files; it does not count.
+    for (let round = 0; round <= rounds; round++) {
+      const a = await timed(connections, lines, (share) => bare(inn, share));
+      const b = await timed(connections, lines, (share) => client(inn, share));
+      if (round === 0) continue;
+      results.bare.push(a);
+      results.client.push(b);
+    }
+    const ms = { bare: median(results.bare.map((r) => r.ms)), client: median(results.client.map((r) => r.ms)) };
+    const cpu = { bare: median(results.bare.map((r) => r.cpuMs)), client: median(results.client.map((r) => r.cpuMs)) };
+    const bytes = results.client[0]?.bytes ?? 0;
+    const rate = (time: number) => `${Math.round(lines / time)}k lines/s, ${Math.round(bytes / time / 1000)} MB/s`;
+    console.log(`${lines} lines, ${bytes} bytes, ${connections} connection(s), median of ${rounds}`);
+    console.log(`bare    ${ms.bare.toFixed(0)} ms  ${rate(ms.bare)}  cpu ${cpu.bare.toFixed(0)} ms`);
+    console.log(`client  ${ms.client.toFixed(0)} ms  ${rate(ms.client)}  cpu ${cpu.client.toFixed(0)} ms`);
+    console.log(`ratio   ${(ms.bare / ms.client).toFixed(2)}`);
+  } finally {
+    await inn.dispose();
+  }
+}
+
+await main();
