@@ -86,7 +86,7 @@ function asNewznabError(error: unknown, deps: ApiDependencies): NewznabError {
 
 export function newznabRoutes(app: FastifyInstance, deps: ApiDependencies): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const end = (outcome: string) => deps.metrics.count('headwater_api_requests_total', { outcome });
+    const end = (outcome: string) => deps.metrics.count('api_requests_total', { outcome });
     try {
       const sent = await answer(request, reply, deps);
       end('ok');

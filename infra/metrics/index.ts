@@ -7,10 +7,13 @@ export interface MetricRegistry extends Metrics {
   text(): Promise<string>;
 }
 
+/** Every metric is named so outside; inside, the table's names are enough. */
+const PREFIX = 'headwater_';
+
 type Instrument = Counter | Gauge | Histogram;
 
 function build(name: string, spec: MetricSpec, registers: Registry[]): Instrument {
-  const options = { name, help: spec.help, labelNames: [...spec.labels], registers };
+  const options = { name: `${PREFIX}${name}`, help: spec.help, labelNames: [...spec.labels], registers };
   switch (spec.kind) {
     case 'counter':
       return new Counter(options);

@@ -12,5 +12,5 @@ export interface MetricSpec {
 const counter = (help: string, ...labels: string[]): MetricSpec => ({ kind: 'counter', help, labels });
 
 export const METRICS: Readonly<Record<string, MetricSpec>> = {
-  headwater_api_requests_total: counter('Newznab requests by outcome', 'outcome'),
+  api_requests_total: counter('Newznab requests by outcome', 'outcome'),
 };

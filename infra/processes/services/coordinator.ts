@@ -1,0 +1,29 @@
+import { runCoordinator } from '../../../processors/coordinator/coordinator.ts';
+import { DEFAULT_COORDINATOR_SETTINGS, DEFAULT_PLAN_SETTINGS } from '../../../processors/coordinator/settings.ts';
+import type { ServiceDefinition } from '../service.ts';
+import { rangeLedger } from './ledgers.ts';
+import { openPools } from './pools.ts';
+
+/** Plans ranges from the group list and the providers' marks, and purges what is parsed. Works without a provider too: it then only purges. */
+export const coordinatorService: ServiceDefinition = {
+  kind: 'coordinator',
+  databaseConnections: 4,
+  async run(context, ready, signal) {
+    const { indexing } = context.config;
+    const pools = openPools(context, 'coordinator');
+    const plan = {
+      ...DEFAULT_PLAN_SETTINGS,
+      holdBackMs: indexing.holdBackSeconds * 1000,
+      rangeNumbers: indexing.backfillRangeNumbers,
+      outstandingFullRanges: indexing.outstandingRangesMax,
+    };
+    const settings = { ...DEFAULT_COORDINATOR_SETTINGS, plan, pollMs: indexing.pollSeconds * 1000 };
+    try {
+      ready();
+      const ports = { ...context, ledger: rangeLedger(context.db), pools: pools.articles };
+      await runCoordinator(ports, signal, settings);
+    } finally {
+      await pools.close();
+    }
+  },
+};

@@ -1,0 +1,46 @@
+import type { ArticlesPool } from '../../../processors/ports.ts';
+import { providersOf } from '../../config/index.ts';
+import { articlesPool, createNntpPool, type NntpPool } from '../../nntp/index.ts';
+import type { ServiceContext } from '../service.ts';
+
+export interface Pools {
+  readonly articles: readonly ArticlesPool[];
+  close(): Promise<void>;
+}
+
+/**
+ * The account's connections are shared by two processes: the coordinator holds one (it looks at marks), the fetch
+ * process the others, so that together they never pass the account's limit. An account of one connection is lent
+ * to each in turn: the coordinator lets go of it after every look.
+ */
+export const connectionsFor = (process: 'coordinator' | 'fetch', limit: number): number =>
+  process === 'coordinator' ? 1 : Math.max(1, limit - 1);
+
+/** One pool a provider; nothing is opened before it is used. */
+export function openPools(context: ServiceContext, process: 'coordinator' | 'fetch'): Pools {
+  const pools: NntpPool[] = [];
+  const articles = providersOf(context.config).map((p) => {
+    const settings = {
+      name: p.name,
+      backbone: p.backbone,
+      host: p.host,
+      port: p.port,
+      tls: p.tls,
+      insecure: p.insecure,
+      connections: connectionsFor(process, p.connections),
+      pipelineDepth: p.pipeline,
+      ...(p.ca === undefined ? {} : { ca: p.ca }),
+      ...(p.user === undefined ? {} : { account: { user: p.user, pass: p.pass ?? '' } }),
+      ...(process === 'coordinator' && p.connections === 1 ? { timeouts: { idleMs: 1 } } : {}),
+    };
+    const pool = createNntpPool(settings, context);
+    pools.push(pool);
+    return articlesPool(pool, settings);
+  });
+  return {
+    articles,
+    async close() {
+      await Promise.all(pools.map((pool) => pool.close()));
+    },
+  };
+}
