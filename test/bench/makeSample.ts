@@ -112,10 +112,10 @@ const anybody = (random: Random): string => {
   return `${name} <${name}@${random.text(8, ALPHABET.lower)}.invalid>`;
 };
 
-function isMissing(release: SampleRelease, file: number, part: number, random: Random): boolean {
+function isMissing(release: SampleRelease, file: number, part: number): boolean {
   // The third file is a volume in every form that this is used with.
   if (release.missing === 'file') return file === 2;
-  return release.missing === 'parts' && part > 1 && random.chance(1 / 12);
+  return release.missing === 'parts' && part % 12 === 5;
 }
 
 /** The articles of one release from `startsAt` on, and how many parts of each file there are. */
@@ -127,7 +127,7 @@ function articlesOf(release: SampleRelease, post: Post, startsAt: number, random
     for (let part = 1; part <= file.parts; part++) {
       // Several connections send at once, so that neighbours change places.
       const at = startsAt + (sent++ / ARTICLES_A_SECOND) * 1000 + random.int(0, 1200);
-      if (isMissing(release, fileIndex, part, random)) continue;
+      if (isMissing(release, fileIndex, part)) continue;
       const { subject, messageId, bytes, lines } = articleFields(post, fileIndex, part, at, random);
       const from = post.poster ?? anybody(random);
       const fields = [subject, from, dateOf(at, post.zone), `<${messageId}>`, '', bytes, lines].join('\t');

@@ -24,7 +24,7 @@ export interface SampleRelease {
   readonly nfo: boolean;
   /** Default readable. */
   readonly kind?: PostKind;
-  /** `parts`: about one part in twelve is missing. `file`: a whole volume is missing. */
+  /** `parts`: one part in twelve is missing. `file`: a whole volume is missing. */
   readonly missing?: 'parts' | 'file';
   /** Obfuscated posts: each file has another name, instead of one name with suffixes. */
   readonly namesDiffer?: boolean;
