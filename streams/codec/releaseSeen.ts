@@ -70,7 +70,7 @@ const writeRow = (out: ByteWriter, c: Contribution, texts: Map<string, number>):
   out.varint(c.groups.length);
   for (const group of c.groups) writeShared(out, texts, group);
   out.varint(c.firstNumber);
-  out.zigzag(c.lastNumber - c.firstNumber);
+  out.varint(c.lastNumber);
   out.zigzag(c.firstAt);
   out.zigzag(c.lastAt - c.firstAt);
   for (const counter of COUNTERS) out.varint(c[counter]);
@@ -101,7 +101,7 @@ const readRow = (source: ByteReader, texts: string[]): Contribution => {
   const mainGroup = readShared(source, texts) as Group;
   const groups = readList(source, MAX_HASHES, () => readShared(source, texts) as Group);
   const firstNumber = source.varint() as ArticleNumber;
-  const lastNumber = (firstNumber + source.zigzag()) as ArticleNumber;
+  const lastNumber = source.varint() as ArticleNumber;
   const firstAt = source.zigzag() as EpochMs;
   const lastAt = (firstAt + source.zigzag()) as EpochMs;
   const counters = readCounters(source);
