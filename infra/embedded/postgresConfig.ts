@@ -14,6 +14,8 @@ maintenance_work_mem = '128MB'
 random_page_cost = 1.1
 # Compiling costs more than it saves on the short queries of an indexer, and its wrong guesses cost seconds.
 jit = off
+# Containers give /dev/shm 64 MB or none, and parallel queries then fail; System V memory has to work for the start anyway.
+dynamic_shared_memory_type = 'sysv'
 
 synchronous_commit = on
 wal_compression = on
