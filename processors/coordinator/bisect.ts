@@ -1,0 +1,38 @@
+/**
+ * The first article of the span and a date that is typical of its first few lines (one poster's clock may be wrong); null
+ * when the span holds no dated line. One question costs a server a few lines.
+ */
+export type Probe = (from: number, to: number) => Promise<{ readonly number: number; readonly date: number } | null>;
+
+/** How far a probe looks past missing numbers, step by step: the next is taken when the one before held nothing. */
+const WIDTHS = [50, 2000, 100_000] as const;
+
+/** Looks from `from` on, further and further, up to `to`. */
+async function firstDated(from: number, to: number, probe: Probe) {
+  let start = from;
+  for (const width of WIDTHS) {
+    if (start > to) return null;
+    const found = await probe(start, Math.min(start + width - 1, to));
+    if (found) return found;
+    start += width;
+  }
+  return null;
+}
+
+/**
+ * The number at which a backfill that wants everything since a time begins, by bisecting low..high: about log2 of the
+ * group's size questions. Numbers ascend with time only roughly, and so is the answer. Where nothing dated is found (a long
+ * hole) the earlier half is taken: that may want too much, never too little.
+ * Gives high + 1 when everything is older.
+ */
+export async function firstNumberSince(since: number, low: number, high: number, probe: Probe): Promise<number> {
+  let lo = low;
+  let hi = high + 1;
+  while (lo < hi) {
+    const middle = lo + Math.floor((hi - lo) / 2);
+    const found = await firstDated(middle, hi - 1, probe);
+    if (found === null || found.date >= since) hi = middle;
+    else lo = found.number + 1;
+  }
+  return lo;
+}

@@ -1,0 +1,146 @@
+import type { Clock } from '../../infra/base/clock.ts';
+import type { Log } from '../../infra/base/log.ts';
+import type { ProviderName } from '../../streams/ids.ts';
+import type { Articles, ArticlesPool, Conditions } from '../ports.ts';
+import { failureKind } from './failureKind.ts';
+
+/** How long a provider is left alone after its first failure in a row, and at most after many (doubled each time). */
+export interface CoolingSettings {
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+export const DEFAULT_COOLING: CoolingSettings = { firstMs: 30_000, maxMs: 300_000 };
+
+/** `cooling`: every provider is being left alone; the work is untouched and may be tried again after `delayMs`. */
+export type Used<T> =
+  | { readonly kind: 'used'; readonly value: T; readonly provider: ProviderName }
+  | { readonly kind: 'cooling'; readonly delayMs: number };
+
+interface State {
+  readonly pool: ArticlesPool;
+  busy: number;
+  failures: number;
+  /** Not before this time. */
+  openAt: number;
+  /** One call finds out whether a provider is back; the others wait for its answer. */
+  onTrial: boolean;
+  /** Whether the last failure came before a connection stood. */
+  unreachable: boolean;
+  /** Whether it worked since this process started: an incident of an earlier process is closed by the first success. */
+  cleared: boolean;
+}
+
+export interface ProvidersContext {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly conditions: Conditions;
+}
+
+/** While another caller tries a provider out. */
+const TRIAL_MS = 5000;
+
+/** The providers of one backbone: which one takes the next piece of work, and which are left alone for a while. */
+export class Providers {
+  readonly #states: readonly State[];
+  readonly #context: ProvidersContext;
+  readonly #cooling: CoolingSettings;
+
+  constructor(pools: readonly ArticlesPool[], context: ProvidersContext, cooling: CoolingSettings = DEFAULT_COOLING) {
+    this.#states = pools.map((pool) => {
+      return { pool, busy: 0, failures: 0, openAt: 0, onTrial: false, unreachable: true, cleared: false };
+    });
+    this.#context = context;
+    this.#cooling = cooling;
+  }
+
+  /** Connections of all providers together. */
+  get limit(): number {
+    return this.#states.reduce((sum, { pool }) => sum + pool.limit, 0);
+  }
+
+  get count(): number {
+    return this.#states.length;
+  }
+
+  /**
+   * Runs `work` on a connection of the provider that has most room. When the provider itself is the trouble it is reported
+   * as the condition `provider/<name>`, left alone for a while, and the next one is asked: `work` may run several times.
+   * Every other error of `work` is thrown. `avoid`: taken only if there is no other.
+   */
+  async use<T>(
+    work: (articles: Articles, provider: ProviderName) => Promise<T>,
+    signal: AbortSignal,
+    avoid: ReadonlySet<ProviderName> = new Set(),
+  ): Promise<Used<T>> {
+    for (;;) {
+      signal.throwIfAborted();
+      const state = this.#next(avoid);
+      if (state === null) return { kind: 'cooling', delayMs: this.#untilOpen() };
+      const tried = await this.#try(state, work, signal);
+      if (tried !== null) return { kind: 'used', value: tried.value, provider: state.pool.provider };
+    }
+  }
+
+  async #try<T>(
+    state: State,
+    work: (articles: Articles, provider: ProviderName) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<{ readonly value: T } | null> {
+    let connected = false;
+    state.onTrial = state.failures > 0;
+    state.busy++;
+    try {
+      const value = await state.pool.withArticles((articles) => {
+        connected = true;
+        // Work may take minutes: a provider that could not be reached is well as soon as it can. One that failed inside
+        // a session has to bring a session to its end.
+        if (state.unreachable) this.#works(state);
+        return work(articles, state.pool.provider);
+      }, signal);
+      this.#works(state);
+      return { value };
+    } catch (error) {
+      if (signal.aborted || failureKind(error, connected) !== 'provider') throw error;
+      this.#cool(state, error as Error, !connected);
+      return null;
+    } finally {
+      state.busy--;
+      state.onTrial = false;
+    }
+  }
+
+  #next(avoid: ReadonlySet<ProviderName>): State | null {
+    const now = this.#context.clock.now();
+    const open = this.#states.filter((s) => s.openAt <= now && !s.onTrial);
+    const wanted = open.filter((s) => !avoid.has(s.pool.provider));
+    const [best = null] = (wanted.length > 0 ? wanted : open).sort((a, b) => load(a) - load(b));
+    return best;
+  }
+
+  #untilOpen(): number {
+    const now = this.#context.clock.now();
+    const waits = this.#states.map((s) => (s.onTrial ? TRIAL_MS : s.openAt - now));
+    return Math.max(1000, Math.min(this.#cooling.maxMs, ...waits));
+  }
+
+  #works(state: State): void {
+    if (state.failures === 0 && state.cleared) return;
+    state.failures = 0;
+    state.onTrial = false;
+    state.cleared = true;
+    this.#context.conditions.clear(`provider/${state.pool.provider}`);
+  }
+
+  #cool(state: State, error: Error, unreachable: boolean): void {
+    const { clock, conditions, log } = this.#context;
+    const ms = Math.min(this.#cooling.maxMs, this.#cooling.firstMs * 2 ** state.failures);
+    state.failures++;
+    state.unreachable = unreachable;
+    state.openAt = clock.now() + ms;
+    conditions.report(`provider/${state.pool.provider}`, error);
+    log.warn('provider is left alone for a while', { provider: state.pool.provider, ms, error: error.message });
+  }
+}
+
+const load = ({ busy, pool }: State): number => busy / Math.max(1, pool.limit);

@@ -1,0 +1,108 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { HeadwaterError } from '../../infra/base/errors/index.ts';
+import type { WorkerReply, WorkerRequest } from './workerMessages.ts';
+
+/** A core is left for the loop, the database and the rest; one worker there always is. */
+export const defaultWorkers = (): number => Math.max(1, availableParallelism() - 1);
+
+/** One worker thread, asked one question at a time. */
+export class RangeThread {
+  readonly #worker: Worker;
+  #waiting: { readonly resolve: (reply: WorkerReply) => void; readonly reject: (error: Error) => void } | null = null;
+  #ended: Error | null = null;
+
+  constructor() {
+    // From the sources (tests, development) the thread needs tsx as the main thread does; compiled it is plain JavaScript.
+    const source = import.meta.url.endsWith('.ts');
+    const file = new URL(source ? './rangeWorker.ts' : './rangeWorker.js', import.meta.url);
+    this.#worker = new Worker(file, source ? { execArgv: ['--import', 'tsx'] } : {});
+    // An idle worker must not keep a process alive that has nothing else to do.
+    this.#worker.unref();
+    this.#worker.on('message', (reply: WorkerReply) => this.#answered(reply));
+    this.#worker.on('error', (error) => this.#end(error.message));
+    this.#worker.on('exit', (code) => this.#end(`exit code ${code}`));
+  }
+
+  get alive(): boolean {
+    return this.#ended === null;
+  }
+
+  /** Rejects with HEADERS_WORKER_DIED when the thread ends, and with the signal's reason; both end the thread. */
+  async ask(request: WorkerRequest, signal: AbortSignal, transfer: ArrayBuffer[] = []): Promise<WorkerReply> {
+    signal.throwIfAborted();
+    if (this.#ended) throw this.#ended;
+    if (this.#waiting) throw new TypeError('a worker thread was asked twice at a time');
+    const onAbort = () => this.#end('stopped', signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#worker.ref();
+    try {
+      return await new Promise<WorkerReply>((resolve, reject) => {
+        this.#waiting = { resolve, reject };
+        this.#worker.postMessage(request, transfer);
+      });
+    } finally {
+      this.#worker.unref();
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#end('closed');
+    await this.#worker.terminate();
+  }
+
+  #answered(reply: WorkerReply): void {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    waiting?.resolve(reply);
+  }
+
+  #end(reason: string, error: Error = new HeadwaterError('HEADERS_WORKER_DIED', { reason })): void {
+    if (this.#ended) return;
+    this.#ended = error;
+    this.#waiting?.reject(error);
+    this.#waiting = null;
+    void this.#worker.terminate();
+  }
+}
+
+/** A bounded number of threads, started when they are first needed and kept. */
+export class WorkerPool {
+  readonly size: number;
+  readonly #idle: RangeThread[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #taken = 0;
+
+  constructor(size: number = defaultWorkers()) {
+    this.size = Math.max(1, size);
+  }
+
+  /** Runs `use` with a thread that nobody else uses. A thread whose use failed is not used again. */
+  async withThread<T>(use: (thread: RangeThread) => Promise<T>): Promise<T> {
+    if (this.#taken >= this.size) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#taken++;
+    const thread = this.#thread();
+    try {
+      const result = await use(thread);
+      this.#idle.push(thread);
+      return result;
+    } catch (error) {
+      await thread.close();
+      throw error;
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#taken--;
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#idle.splice(0).map((thread) => thread.close()));
+  }
+
+  #thread(): RangeThread {
+    for (let thread = this.#idle.pop(); thread; thread = this.#idle.pop()) if (thread.alive) return thread;
+    return new RangeThread();
+  }
+}

@@ -1,0 +1,133 @@
+import type { Clock } from '../../infra/base/clock.ts';
+import type { Log } from '../../infra/base/log.ts';
+import { ArticleNumber, type Backbone, type Epoch, EpochMs, type Group, RangeId } from '../../streams/ids.ts';
+import type { RangeJob } from '../fetch/rangeEvents.ts';
+import type { EventReader, EventSink, RangeLedger } from '../ports.ts';
+import { RangeCutter } from './cutRanges.ts';
+import { listImported } from './listing.ts';
+import { DEFAULT_IMPORT_SETTINGS, type ImportSettings } from './settings.ts';
+import { type FramedBatch, framed, ParseQueue, storeRange } from './storeRange.ts';
+import { wholeLines } from './wholeLines.ts';
+
+export interface ImportPorts {
+  readonly sink: EventSink;
+  readonly reader: EventReader;
+  readonly ledger: RangeLedger;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface ImportProgress {
+  /** Lines and bytes read so far. */
+  readonly lines: number;
+  readonly bytes: number;
+  /** Ranges appended by this import, and those that an earlier one had appended. */
+  readonly ranges: number;
+  readonly known: number;
+}
+
+export interface ImportRequest {
+  /** The file's bytes, unpacked, in pieces of any size. */
+  readonly bytes: AsyncIterable<Buffer>;
+  readonly group: Group;
+  readonly backbone: Backbone;
+  readonly onProgress?: (progress: ImportProgress) => void;
+}
+
+/** What an import did; lines without an article number went along and are counted by the parser. */
+export interface ImportResult extends ImportProgress {
+  readonly unnumbered: number;
+}
+
+/**
+ * Imports a file of overview lines through the path that a provider's lines take: the group joins the list, and ranges of
+ * lane `import` are planned, stored and reported fetched. Importing a file again has no effect; one that was interrupted is
+ * gone on with. Throws IMPORT_NOT_ASCENDING, IMPORT_NO_NUMBERS, IMPORT_LINE_TOO_LONG, IMPORT_OTHER_CONTENT.
+ */
+export async function importOverview(
+  request: ImportRequest,
+  ports: ImportPorts,
+  signal: AbortSignal,
+  settings: ImportSettings = DEFAULT_IMPORT_SETTINGS,
+): Promise<ImportResult> {
+  await ledgerCaughtUp(ports, settings, signal);
+  return await new OverviewImport(request, ports, signal, settings).run();
+}
+
+/** What was imported before is known once the ledger has seen all of the stream; without projections it never will. */
+async function ledgerCaughtUp(ports: ImportPorts, settings: ImportSettings, signal: AbortSignal): Promise<void> {
+  const { ledger, reader, clock, log } = ports;
+  const { last } = await reader.state('RANGES');
+  const until = clock.now() + settings.ledgerWaitMs;
+  while ((await ledger.position()).sequence < last.sequence) {
+    if (clock.now() >= until) {
+      log.warn('the range ledger lags behind: ranges that were imported before may be parsed once more');
+      return;
+    }
+    await clock.sleep(settings.waitMs, signal);
+  }
+}
+
+class OverviewImport {
+  readonly #request: ImportRequest;
+  readonly #ports: ImportPorts;
+  readonly #signal: AbortSignal;
+  readonly #settings: ImportSettings;
+  readonly #cutter: RangeCutter;
+  readonly #queue = new ParseQueue();
+  #list: { readonly listVersion: number; readonly epoch: Epoch } | null = null;
+  #batches: FramedBatch[] = [];
+  #bytes = 0;
+  #ranges = 0;
+  #known = 0;
+
+  constructor(request: ImportRequest, ports: ImportPorts, signal: AbortSignal, settings: ImportSettings) {
+    this.#request = request;
+    this.#ports = ports;
+    this.#signal = signal;
+    this.#settings = settings;
+    this.#cutter = new RangeCutter(settings);
+  }
+
+  async run(): Promise<ImportResult> {
+    for await (const piece of wholeLines(this.#request.bytes)) {
+      this.#signal.throwIfAborted();
+      await this.#take(this.#cutter.push(piece));
+      this.#bytes += piece.length;
+      this.#request.onProgress?.(this.#progress());
+    }
+    await this.#take(this.#cutter.finish());
+    this.#request.onProgress?.(this.#progress());
+    return { ...this.#progress(), unnumbered: this.#cutter.lines - this.#cutter.numbered };
+  }
+
+  async #take(cuts: ReturnType<RangeCutter['push']>): Promise<void> {
+    for (const cut of cuts) {
+      if (cut.kind === 'batch') this.#batches.push(await framed(cut.batch, this.#settings.level));
+      else await this.#store(cut.lo, cut.hi);
+    }
+  }
+
+  async #store(lo: number, hi: number): Promise<void> {
+    const batches = this.#batches;
+    this.#batches = [];
+    const job = await this.#job(ArticleNumber(lo), ArticleNumber(hi));
+    if (await storeRange(job, batches, this.#queue, this.#ports, this.#settings, this.#signal)) this.#ranges++;
+    else this.#known++;
+  }
+
+  /** The group joins the list with its first range: a file that is refused leaves no trace. */
+  async #job(lo: ArticleNumber, hi: ArticleNumber): Promise<RangeJob> {
+    const { group, backbone } = this.#request;
+    const now = EpochMs(this.#ports.clock.now());
+    this.#list ??= await listImported(this.#ports, group, backbone, now, this.#signal);
+    const { listVersion, epoch } = this.#list;
+    const ends = { rangeId: RangeId.of(epoch, lo, hi), lo, hi };
+    const range = { backbone, group, epoch, ...ends, run: 1, lane: 'import' as const };
+    return { range, listVersion, garbageVersion: 0, plannedAt: now };
+  }
+
+  #progress(): ImportProgress {
+    return { lines: this.#cutter.lines, bytes: this.#bytes, ranges: this.#ranges, known: this.#known };
+  }
+}
