@@ -1,0 +1,246 @@
+import type { EpochMs } from '../../streams/ids.ts';
+import type { LineCounts, RangeRef } from '../../streams/records.ts';
+import { ArticleTable } from './articles.ts';
+import { PartCounter } from './counter.ts';
+import { DateMemo } from './date.ts';
+import { FileTable } from './files.ts';
+import { DUPLICATE, Grouping, LONE } from './grouping.ts';
+import {
+  cleanBatch,
+  LineCheck,
+  LineCursor,
+  type OverviewFormat,
+  REJECTIONS,
+  readCount,
+  readNumber,
+  XrefField,
+} from './lines.ts';
+import { isBareRandomBytes, isPlainTalk } from './random.ts';
+import { type NewRelease, ReleaseBuilder } from './releases.ts';
+import { plainSubject } from './subject.ts';
+import { CROSSPOST, type GroupRanks, OWN_SET, XrefReader } from './xref.ts';
+
+export interface RangeParserOptions {
+  readonly range: RangeRef;
+  readonly groupRanks: GroupRanks;
+  readonly format: OverviewFormat;
+  /** Seeds the tables in memory. Any value gives the same result; take a random one, for posters choose the input. */
+  readonly seed: number;
+  /** Segments a chunk holds at most; 512 come to about 8 KB. */
+  readonly chunkSegments?: number;
+  /**
+   * The columns of the range before, to be filled again: fresh memory costs more than parsing. What was parsed into them
+   * is void from here on.
+   */
+  readonly columns?: ArticleTable;
+}
+
+/** What was counted and not kept: articles under names that nothing groups. Times are null when none had a date. */
+export interface RandomSummary {
+  readonly lines: number;
+  readonly bytes: number;
+  readonly firstAt: EpochMs | null;
+  readonly lastAt: EpochMs | null;
+}
+
+export interface ParsedRange {
+  /** The postings, made one by one while they are asked for; may be asked for again. */
+  readonly releases: () => Iterable<NewRelease>;
+  readonly counts: LineCounts;
+  readonly random: RandomSummary;
+  /** First and last date of the range's well-formed lines; null when none had one. */
+  readonly dateSpan: { readonly firstAt: EpochMs; readonly lastAt: EpochMs } | null;
+}
+
+/** Smallest and largest of the finite numbers shown to it. */
+class Extent {
+  first = Number.POSITIVE_INFINITY;
+  last = Number.NEGATIVE_INFINITY;
+
+  add(value: number): void {
+    if (value < this.first) this.first = value;
+    if (value > this.last) this.last = value;
+  }
+
+  span(): { firstAt: EpochMs; lastAt: EpochMs } | null {
+    return this.first <= this.last ? { firstAt: this.first as EpochMs, lastAt: this.last as EpochMs } : null;
+  }
+}
+
+const NO_PART = 1;
+/** Lines beyond it would make a range that no plan asks for; the tables are not built for them. */
+const MAX_PART = 9_999_999;
+
+/**
+ * Parses the overview lines of one range: `addBatch` in order of numbers, then `finish` once. A batch is whole lines,
+ * ended by CRLF or LF, dot-unstuffed; how the lines are cut into batches does not matter. Keeps no reference to a batch.
+ */
+export class RangeParser {
+  private readonly options: RangeParserOptions;
+  private readonly line = new LineCursor();
+  private readonly checked = new LineCheck();
+  private readonly xrefField = new XrefField();
+  private readonly counter = new PartCounter();
+  private readonly dates = new DateMemo();
+  private readonly xref: XrefReader;
+  private readonly files: FileTable;
+  private readonly articles: ArticleTable;
+  private readonly skipped = new Map<string, number>();
+  private readonly allDates = new Extent();
+  private readonly randomDates = new Extent();
+  private lines = 0;
+  private randomBytes = 0;
+  /** Where the next encoded word of the batch is; beyond the batch when there is none. */
+  private nextWord = 0;
+
+  constructor(options: RangeParserOptions) {
+    this.options = options;
+    this.articles = options.columns ?? new ArticleTable();
+    this.articles.clear();
+    const { group } = options.range;
+    this.xref = new XrefReader(group, options.groupRanks, options.seed);
+    this.files = new FileTable(group, options.seed);
+  }
+
+  addBatch(bytes: Uint8Array): void {
+    const { line } = this;
+    line.load(cleanBatch(bytes));
+    this.nextWord = -1;
+    while (line.next()) {
+      this.lines++;
+      const reason = this.addLine();
+      if (reason !== null) this.skipped.set(reason, (this.skipped.get(reason) ?? 0) + 1);
+    }
+    line.load(new Uint8Array(0));
+  }
+
+  /** Adds the current line; the reason when it is skipped. */
+  private addLine(): string | null {
+    const { line, checked } = this;
+    const { format, range } = this.options;
+    const rejection = checked.check(line, format);
+    if (rejection !== 0) return REJECTIONS[rejection]!;
+    const { article } = checked;
+    if (article < range.lo || article > range.hi) return 'outside_range';
+    const b = line.bytes;
+    const at = this.dates.read(b, line.fieldStart(format.date), line.fieldEnd(format.date));
+    this.allDates.add(at);
+    this.xrefField.locate(line, format);
+    const { start, end } = this.xrefField;
+    const groups = end > start ? this.xref.resolve(b, start, end, article) : OWN_SET;
+    if (groups === CROSSPOST) return 'crosspost';
+    return this.addArticle(at, groups);
+  }
+
+  private addArticle(at: number, groups: number): string | null {
+    const { line } = this;
+    const { format } = this.options;
+    const b = line.bytes;
+    let start = line.fieldStart(format.subject);
+    let end = line.fieldEnd(format.subject);
+    while (start < end && b[start] === 32) start++;
+    while (end > start && b[end - 1] === 32) end--;
+    if (!this.hasEncodedWord(b, start, end)) return this.addSubject(b, start, end, at, groups);
+    const plain = plainSubject(b.subarray(start, end));
+    return this.addSubject(plain, 0, plain.length, at, groups);
+  }
+
+  private hasEncodedWord(b: Uint8Array, start: number, end: number): boolean {
+    if (this.nextWord < start) this.nextWord = nextEncodedWord(b, start);
+    return this.nextWord < end;
+  }
+
+  /** `s[start..end)` is the subject: in the batch, or decoded beside it. */
+  private addSubject(s: Uint8Array, start: number, end: number, at: number, groups: number): string | null {
+    const { counter, files, line } = this;
+    const { format } = this.options;
+    const b = line.bytes;
+    const found = counter.find(s, start, end);
+    const total = found ? readNumber(s, counter.mStart, counter.mEnd) : 0;
+    if (total <= 1 && isBareRandomBytes(s, start, found ? counter.start : end)) return this.countRandom(at);
+    if (!found && isPlainTalk(s, start, end)) return 'text';
+    const subject = files.subjectOf(s, start, end, counter);
+    const verdict = files.verdict(subject);
+    if (verdict !== 'file') return verdict === 'random' ? this.countRandom(at) : verdict;
+    const part = found ? Math.min(readNumber(s, counter.nStart, counter.nEnd), MAX_PART) : NO_PART;
+    const file = files.fileOf(subject, part, b, line.fieldStart(format.from), line.fieldEnd(format.from));
+    this.addRow(subject, file, part, at, groups);
+    return null;
+  }
+
+  private addRow(subject: number, file: number, part: number, at: number, groups: number): void {
+    const { articles, checked, line } = this;
+    const row = articles.add(line.bytes, checked.idStart, checked.idEnd);
+    articles.subject[row] = subject;
+    articles.file[row] = file;
+    articles.part[row] = part;
+    articles.bytes[row] = this.lineBytes();
+    articles.number[row] = checked.article;
+    articles.at[row] = at;
+    articles.groups[row] = groups;
+  }
+
+  private lineBytes(): number {
+    const { line } = this;
+    const { format } = this.options;
+    return readCount(line.bytes, line.fieldStart(format.bytes), line.fieldEnd(format.bytes));
+  }
+
+  private countRandom(at: number): string {
+    this.randomBytes += this.lineBytes();
+    this.randomDates.add(at);
+    return 'random';
+  }
+
+  /** Groups what was added. The parser takes no further batch. */
+  finish(): ParsedRange {
+    const { articles, files, xref, options } = this;
+    articles.fillDates(this.allDates.span()?.firstAt ?? 0);
+    const grouping = new Grouping(articles, files);
+    const counts = this.counts(grouping);
+    const builder = new ReleaseBuilder({
+      articles,
+      files,
+      grouping,
+      xref,
+      mainGroup: options.range.group,
+      chunkSegments: options.chunkSegments ?? 512,
+    });
+    const span = this.randomDates.span();
+    return {
+      releases: () => builder.releases(),
+      counts,
+      random: {
+        lines: counts.skipped.random ?? 0,
+        bytes: this.randomBytes,
+        firstAt: span?.firstAt ?? null,
+        lastAt: span?.lastAt ?? null,
+      },
+      dateSpan: this.allDates.span(),
+    };
+  }
+
+  private counts(grouping: Grouping): LineCounts {
+    const skipped = new Map(this.skipped);
+    let kept = 0;
+    for (let row = 0; row < this.articles.count; row++) {
+      const fate = grouping.fate[row]!;
+      if (fate === DUPLICATE) skipped.set('duplicate_part', (skipped.get('duplicate_part') ?? 0) + 1);
+      else if (fate === LONE) {
+        skipped.set('random', (skipped.get('random') ?? 0) + 1);
+        this.randomBytes += this.articles.bytes[row]!;
+        this.randomDates.add(this.articles.at[row]!);
+      } else kept++;
+    }
+    const sorted = [...skipped].sort(([a], [b]) => (a < b ? -1 : 1));
+    return { lines: this.lines, kept, skipped: Object.fromEntries(sorted) };
+  }
+}
+
+/** Position of the next `=?` at or after `from`, Infinity when there is none. */
+function nextEncodedWord(b: Uint8Array, from: number): number {
+  const found = Buffer.from(b.buffer, b.byteOffset, b.byteLength).indexOf('=?', from, 'latin1');
+  return found < 0 ? Number.POSITIVE_INFINITY : found;
+}
+
+export const createRangeParser = (options: RangeParserOptions): RangeParser => new RangeParser(options);
