@@ -1,5 +1,6 @@
 import { ALPHABETS, type Alphabet } from './alphabet.ts';
 import type { ByteReader, ByteWriter } from './bytes.ts';
+import { KNOWN_SHAPES } from './knownShapes.ts';
 
 /**
  * One piece of a message-id of a template:
@@ -46,31 +47,35 @@ export const isDecimal = (byte: number): boolean => byte >= 48 && byte <= 57;
 export const isAlphanumeric = (byte: number): boolean =>
   isDecimal(byte) || (byte >= 65 && byte <= 90) || (byte >= 97 && byte <= 122);
 
-export const writeShape = (out: ByteWriter, shape: IdShape): void => {
-  out.varint(shape.length);
-  for (const field of shape) {
-    out.u8(KINDS.indexOf(field.kind));
-    switch (field.kind) {
-      case 'literal':
-        out.block(field.bytes);
-        break;
-      case 'part':
-        out.varint(field.width);
-        out.zigzag(field.offset);
-        break;
-      case 'number':
-        out.varint(field.width * 2 + (field.exact ? 1 : 0));
-        out.u8(field.alphabet.id);
-        break;
-      case 'random':
-        out.varint(field.length);
-        out.u8(field.alphabet.id);
-        break;
-      case 'varied':
-        out.u8(field.alphabet.id);
-        break;
-    }
+const writeField = (out: ByteWriter, field: IdField): void => {
+  out.u8(KINDS.indexOf(field.kind));
+  switch (field.kind) {
+    case 'literal':
+      out.block(field.bytes);
+      break;
+    case 'part':
+      out.varint(field.width);
+      out.zigzag(field.offset);
+      break;
+    case 'number':
+      out.varint(field.width * 2 + (field.exact ? 1 : 0));
+      out.u8(field.alphabet.id);
+      break;
+    case 'random':
+      out.varint(field.length);
+      out.u8(field.alphabet.id);
+      break;
+    case 'varied':
+      out.u8(field.alphabet.id);
+      break;
   }
+};
+
+/** Writes a shape: number of fields and the fields, or MAX_FIELDS + 1 + its number when it is a known one. */
+export const writeShape = (out: ByteWriter, shape: IdShape): void => {
+  const known = knownNames().indexOf(shapeName(shape));
+  out.varint(known >= 0 ? MAX_FIELDS + 1 + known : shape.length);
+  if (known < 0) for (const field of shape) writeField(out, field);
 };
 
 const readAlphabet = (source: ByteReader): Alphabet => {
@@ -99,9 +104,9 @@ const readField = (source: ByteReader): IdField => {
 };
 
 export const readShape = (source: ByteReader): IdShape => {
-  const fields: IdField[] = [];
-  for (let n = source.count(MAX_FIELDS, 'fields'); n > 0; n--) fields.push(readField(source));
-  return fields;
+  const count = source.count(MAX_FIELDS + KNOWN_SHAPES.length, 'fields');
+  if (count > MAX_FIELDS) return KNOWN_SHAPES[count - MAX_FIELDS - 1]!;
+  return Array.from({ length: count }, () => readField(source));
 };
 
 const fieldName = (f: IdField): string => {
@@ -121,6 +126,12 @@ const fieldName = (f: IdField): string => {
 
 /** A name by which equal shapes are found again within a chunk. */
 export const shapeName = (shape: IdShape): string => shape.map(fieldName).join('/');
+
+let names: readonly string[] | null = null;
+const knownNames = (): readonly string[] => {
+  names ??= KNOWN_SHAPES.map(shapeName);
+  return names;
+};
 
 /** The file's own numbers, as they may stand in the constants of its ids. */
 export interface FileNumbers {

@@ -25,28 +25,33 @@ const MAX_RICE = 2 ** 50;
 const fold = (distance: number): number => (distance < 0 ? -2 * distance - 1 : 2 * distance);
 const unfold = (value: number): number => (value % 2 === 0 ? value / 2 : -(value + 1) / 2);
 
-/** The least k around the mean of the folded distances, outliers cut off, and the bits that the whole column then takes. */
-const fitRice = (folded: Float64Array, n: number): { k: number; bits: number } => {
-  const sampled = Math.min(n, 32);
-  const sample = new Float64Array(sampled);
-  for (let i = 0; i < sampled; i++) sample[i] = folded[Math.floor((i * n) / sampled)]!;
-  sample.sort();
-  const middle = Math.max(0, Math.min(MAX_K, bitLength(sample[sampled >> 1]!) - 1));
-  let best = { k: 0, bits: Number.POSITIVE_INFINITY };
-  for (let k = Math.max(0, middle - 1); k <= Math.min(MAX_K, middle + 1); k++) {
-    let bits = 0;
-    for (let i = 0; i < n; i++) bits += riceBits(folded[i]!, k);
-    if (bits < best.bits) best = { k, bits };
+/** Every so many-th value, so that at most `size` are taken, sorted. */
+const sortedSample = (values: Float64Array, n: number, size: number): Float64Array => {
+  const taken = Math.min(n, size);
+  const sample = new Float64Array(taken);
+  for (let i = 0; i < taken; i++) sample[i] = values[Math.floor((i * n) / taken)]!;
+  // Insertion sort: typed array sort costs more than it sorts at this size.
+  for (let i = 1; i < taken; i++) {
+    const value = sample[i]!;
+    let j = i - 1;
+    for (; j >= 0 && sample[j]! > value; j--) sample[j + 1] = sample[j]!;
+    sample[j + 1] = value;
   }
-  return best;
+  return sample;
+};
+
+const SAMPLE = 33;
+
+/** The Rice parameter for distances of which half are below the median: outliers have no say. */
+const riceParameter = (folded: Float64Array, n: number): number => {
+  const sample = sortedSample(folded, n, SAMPLE);
+  return Math.max(0, Math.min(MAX_K, bitLength(sample[sample.length >> 1]!) - 1));
 };
 
 /** The mean of what lies near the median of a sample: close to the centre, whatever outliers there are. */
 const centreOf = (values: Float64Array, n: number): number => {
-  const sampled = Math.min(n, 33);
-  const sample = new Float64Array(sampled);
-  for (let i = 0; i < sampled; i++) sample[i] = values[Math.floor((i * n) / sampled)]!;
-  sample.sort();
+  const sample = sortedSample(values, n, SAMPLE);
+  const sampled = sample.length;
   const median = sample[sampled >> 1]!;
   const spread = Math.max(median - sample[sampled >> 2]!, sample[(3 * sampled) >> 2]! - median);
   const window = 4 * spread + 1;
@@ -67,25 +72,23 @@ interface Guess {
   readonly step: number;
 }
 
-/** What a number is expected to be, from its place and the number before it. */
-const expected = (guess: Guess, i: number, before: number): number => {
-  switch (guess.mode) {
-    case 'near':
-      return guess.base;
-    case 'steps':
-      return i === 0 ? guess.base : before + guess.step;
-    case 'line':
-      return guess.base + Math.round((i * guess.step) / 256);
+/** The distances of all values from what the guess expects, folded. */
+const foldAll = (values: Float64Array, n: number, { mode, base, step }: Guess, out: Float64Array): void => {
+  if (mode === 'near') {
+    for (let i = 0; i < n; i++) out[i] = fold(values[i]! - base);
+  } else if (mode === 'line') {
+    for (let i = 0; i < n; i++) out[i] = fold(values[i]! - base - lineAt(step, i));
+  } else {
+    let next = base;
+    for (let i = 0; i < n; i++) {
+      out[i] = fold(values[i]! - next);
+      next = values[i]! + step;
+    }
   }
 };
 
-const foldAll = (values: Float64Array, n: number, guess: Guess, out: Float64Array): void => {
-  let before = guess.base;
-  for (let i = 0; i < n; i++) {
-    out[i] = fold(values[i]! - expected(guess, i, before));
-    before = values[i]!;
-  }
-};
+/** How far a line of `step` / 256 a place has risen at place i. */
+const lineAt = (step: number, i: number): number => Math.round((i * step) / 256);
 
 const guesses = (values: Float64Array, n: number, ordered: boolean): Guess[] => {
   const near: Guess = { mode: 'near', base: centreOf(values, n), step: 0 };
@@ -117,17 +120,35 @@ export const planNumbers = (values: Float64Array, n: number, ordered: boolean): 
   const width = bitLength(most - least);
   const fixed: NumberPlan = { mode: 'fixed', base: least, bits: width };
   if (most >= MAX_RICE) return fixed;
-  let best: NumberPlan = fixed;
-  let bestBits = width * n;
   const folded = new Float64Array(n);
+  let best: (Guess & { readonly k: number }) | null = null;
+  let bestBits = width * n;
   for (const guess of guesses(values, n, ordered)) {
     foldAll(values, n, guess, folded);
-    const { k, bits } = fitRice(folded, n);
+    const k = riceParameter(folded, n);
     // A plan with a step has four more bytes in the head.
-    const cost = bits + (guess.mode === 'near' ? 0 : 32);
+    const cost = riceBits(folded, n, k) + (guess.mode === 'near' ? 0 : 32);
     if (cost >= bestBits) continue;
     bestBits = cost;
-    best = guess.mode === 'near' ? { mode: 'near', base: guess.base, k } : { ...guess, mode: guess.mode, k };
+    best = { ...guess, k };
+  }
+  if (!best) return fixed;
+  foldAll(values, n, best, folded);
+  const k = betterParameter(folded, n, best.k);
+  return best.mode === 'near' ? { mode: 'near', base: best.base, k } : { ...best, mode: best.mode, k };
+};
+
+/** k or the one below or above it, whichever is shortest for all values. */
+const betterParameter = (folded: Float64Array, n: number, k: number): number => {
+  let best = k;
+  let bestBits = riceBits(folded, n, k);
+  for (const other of [k - 1, k + 1]) {
+    if (other < 0 || other > MAX_K) continue;
+    const bits = riceBits(folded, n, other);
+    if (bits < bestBits) {
+      best = other;
+      bestBits = bits;
+    }
   }
   return best;
 };
@@ -160,6 +181,13 @@ export const writeNumbers = (bits: BitWriter, plan: NumberPlan, values: Float64A
   const folded = new Float64Array(n);
   foldAll(values, n, { step: 0, ...plan }, folded);
   for (let i = 0; i < n; i++) bits.rice(folded[i]!, plan.k);
+};
+
+/** What the number at place i is expected to be. */
+const expected = ({ mode, base, step }: Guess, i: number, before: number): number => {
+  if (mode === 'near') return base;
+  if (mode === 'line') return base + lineAt(step, i);
+  return i === 0 ? base : before + step;
 };
 
 /** Reads `n` numbers; `CorruptPayload` when one would not be a whole number from 0 to 2^53 - 1. */

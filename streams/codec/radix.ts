@@ -1,33 +1,49 @@
-import type { BitReader, BitWriter } from './bits.ts';
+import { type BitReader, type BitWriter, POWER } from './bits.ts';
 
 /**
- * Packing of digits of one base: as many digits as fit become one number below 2^53, written with just the bits that its
- * largest value needs. 33 bits for 7 letters of 26, 48 bits for 8 of 62: within 0.8 % of the exact size.
+ * Packing of digits of one base. As many digits as fit make a word below 2^53. Of each word the low bits are written as they
+ * are; what is left above them of several words is joined to one more number, so that little is lost to rounding up to whole
+ * bits: 5.958 bits a digit of 62 and 4.706 a digit of 26, within 0.2 % of the exact size.
  */
 interface Plan {
+  /** Digits a word, words a block. */
   readonly digits: number;
-  readonly bits: number;
-  /** bits of a shorter last group, by its number of digits. */
+  readonly words: number;
+  /** Bits of each word that are written as they are, and the number of values above them. */
+  readonly low: number;
+  readonly highs: number;
+  /** Bits of the joined highs. */
+  readonly joined: number;
+  /** Bits of n digits written as one number: for what is left behind the last block. */
   readonly tail: readonly number[];
 }
 
-/** Bits that hold every number below base^digits; exact, since base^digits stays below 2^53. */
-const bitsOf = (base: number, digits: number): number => {
-  const largest = base ** digits - 1;
+/** Bits that hold every number below `values`. */
+const bitsFor = (values: number): number => {
   let bits = 0;
-  while (2 ** bits <= largest) bits++;
+  while (POWER[bits]! < values) bits++;
   return bits;
 };
 
+/** The plan with the fewest bits a digit, the first of equal ones. Part of version 1 of the chunk format: never to change. */
 const makePlan = (base: number): Plan => {
-  let best = 1;
-  const tail = [0, bitsOf(base, 1)];
-  for (let n = 2; base ** n <= 2 ** 53; n++) {
-    tail.push(bitsOf(base, n));
-    // The shortest group of the least bits a digit: part of version 1 of the format, never to be changed.
-    if (tail[n]! / n < tail[best]! / best) best = n;
+  const tail: number[] = [0];
+  let best: Plan | null = null;
+  let bestBits = Number.POSITIVE_INFINITY;
+  for (let digits = 1; base ** digits <= 2 ** 53; digits++) {
+    tail.push(bitsFor(base ** digits));
+    for (let low = 0; low <= tail[digits]!; low++) {
+      const highs = Math.ceil(base ** digits / POWER[low]!);
+      for (let words = 1; words <= 4 && highs ** words <= 2 ** 53; words++) {
+        const joined = bitsFor(highs ** words);
+        const bits = (words * low + joined) / (words * digits);
+        if (bits >= bestBits) continue;
+        bestBits = bits;
+        best = { digits, words, low, highs, joined, tail };
+      }
+    }
   }
-  return { digits: best, bits: tail[best]!, tail: tail.slice(0, best) };
+  return best!;
 };
 
 const plans = new Map<number, Plan>();
@@ -39,31 +55,65 @@ const planOf = (base: number): Plan => {
   return made;
 };
 
+const wordAt = (base: number, digits: Uint8Array, from: number, to: number): number => {
+  let value = 0;
+  for (let i = from; i < to; i++) value = value * base + digits[i]!;
+  return value;
+};
+
 /** Writes `count` digits below `base` (2 to 256). */
 export const packDigits = (bits: BitWriter, base: number, digits: Uint8Array, count: number): void => {
   const plan = planOf(base);
+  const block = plan.digits * plan.words;
+  const scale = POWER[plan.low]!;
   let i = 0;
-  while (i < count) {
+  for (; i + block <= count; i += block) {
+    let joined = 0;
+    for (let at = i; at < i + block; at += plan.digits) {
+      const word = wordAt(base, digits, at, at + plan.digits);
+      const high = Math.floor(word / scale);
+      bits.write(word - high * scale, plan.low);
+      joined = joined * plan.highs + high;
+    }
+    bits.write(joined, plan.joined);
+  }
+  for (; i < count; i += plan.digits) {
     const n = Math.min(plan.digits, count - i);
-    let value = 0;
-    for (const end = i + n; i < end; i++) value = value * base + digits[i]!;
-    bits.write(value, n === plan.digits ? plan.bits : plan.tail[n]!);
+    bits.write(wordAt(base, digits, i, i + n), plan.tail[n]!);
   }
 };
 
-/** Reads what `packDigits` wrote. A group above its largest value gives digits of the same base, never one outside it. */
+const putWord = (base: number, word: number, digits: Uint8Array, from: number, to: number): void => {
+  let value = word;
+  for (let i = to - 1; i >= from; i--) {
+    const rest = Math.floor(value / base);
+    digits[i] = value - rest * base;
+    value = rest;
+  }
+};
+
+const readBlock = (bits: BitReader, base: number, plan: Plan, digits: Uint8Array, from: number): void => {
+  const lows: number[] = [];
+  for (let w = 0; w < plan.words; w++) lows.push(bits.read(plan.low));
+  let joined = bits.read(plan.joined);
+  for (let w = plan.words - 1; w >= 0; w--) {
+    const rest = Math.floor(joined / plan.highs);
+    const word = (joined - rest * plan.highs) * POWER[plan.low]! + lows[w]!;
+    putWord(base, word, digits, from + w * plan.digits, from + (w + 1) * plan.digits);
+    joined = rest;
+  }
+};
+
+/** Reads what `packDigits` wrote. Any bits give digits of the base, never one outside it. */
 export const unpackDigits = (bits: BitReader, base: number, count: number): Uint8Array => {
   const plan = planOf(base);
+  const block = plan.digits * plan.words;
   const digits = new Uint8Array(count);
-  for (let i = 0; i < count; ) {
+  let i = 0;
+  for (; i + block <= count; i += block) readBlock(bits, base, plan, digits, i);
+  for (; i < count; i += plan.digits) {
     const n = Math.min(plan.digits, count - i);
-    let value = bits.read(n === plan.digits ? plan.bits : plan.tail[n]!);
-    for (let at = i + n - 1; at >= i; at--) {
-      const rest = Math.floor(value / base);
-      digits[at] = value - rest * base;
-      value = rest;
-    }
-    i += n;
+    putWord(base, bits.read(plan.tail[n]!), digits, i, i + n);
   }
   return digits;
 };
