@@ -26,6 +26,12 @@ export function packPosition(position: Position): number {
   return packed;
 }
 
+/** The position behind `packPosition`. */
+export const unpackPosition = (packed: number): Position => ({
+  number: Math.floor(packed / SEQUENCES),
+  sequence: packed % SEQUENCES,
+});
+
 export const formatPosition = (p: Position): string => `${p.number}/${p.sequence}`;
 export const START: Position = { number: 1, sequence: 0 };
 

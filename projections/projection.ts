@@ -10,6 +10,16 @@ export interface StagingTable {
   readonly columns: readonly (readonly [name: string, type: string])[];
 }
 
+/** A staging table from its columns as SQL would name them: `n int4, key uuid`. */
+export const stagingTable = (name: string, columns: string): StagingTable => ({
+  name,
+  columns: columns.split(',').map((column) => {
+    const [field, type] = column.trim().split(/\s+/);
+    if (!field || !type) throw new TypeError(`staging table ${name}: no column is "${column}"`);
+    return [field, type] as const;
+  }),
+});
+
 /** Rows by staging table; a table that is not named stays empty (merge.sql may use it as scratch space). */
 export type StagedRows = Readonly<Record<string, readonly (readonly SqlValue[])[]>>;
 

@@ -61,6 +61,9 @@ function operatingError(error: unknown, schema: string, family: Projection['fami
   }
 }
 
+/** After these this process can do nothing more: the projection is another's, or the connection to NATS is gone for good. */
+const ENDS: readonly string[] = ['PROJECTION_FENCED', 'NATS_CLOSED'];
+
 /** An outage ends by itself; anything else waits for a person or another version of this program. */
 const isOutage = (error: HeadwaterError): boolean => error.retriable || error.code.startsWith('POSTGRES_');
 
@@ -90,7 +93,9 @@ class Runner {
         if (signal.aborted) return;
         const failure = operatingError(error, this.#schema, this.#projection.family, this.#claim);
         this.#fail(failure);
-        if (failure.code === 'PROJECTION_FENCED') throw failure;
+        if (ENDS.includes(failure.code)) throw failure;
+        // Somebody dropped the schema: it is made again by a new claim, and filled from the start.
+        if (failure.code === 'POSTGRES_NOT_PREPARED') this.#claim = null;
         await this.#pause(failure);
       }
     }
@@ -174,7 +179,7 @@ class Runner {
  * Runs one projection until the signal aborts: takes its stream's events in order from where it stands, and commits
  * their rows and the position together. What is wrong is reported as the condition `projection/<name>` while it lasts,
  * and nothing is ever skipped: an outage is waited out, an event that cannot be read and a stream that is not the one it
- * was are looked at again every `recheckMs`. Throws PROJECTION_FENCED when another process took the projection over.
+ * was are looked at again every `recheckMs`. Throws PROJECTION_FENCED when another process took the projection over, and NATS_CLOSED.
  */
 export function runProjection(projection: Projection, deps: ProjectionDeps, options: ProjectionOptions): Promise<void> {
   return new Runner(projection, deps, options).run();

@@ -38,6 +38,11 @@ export const postgresErrors = defineErrors({
     message: (f) => `${where(f)} is version ${f.version}, Headwater needs 14 or newer`,
     hint: 'Upgrade the server; multiranges, which the range ledger is kept in, came with version 14.',
   },
+  POSTGRES_NOT_PREPARED: {
+    retriable: true,
+    message: (f) => `${where(f)} lacks a table: ${f.reason}`,
+    hint: 'The `project` service makes its tables when it starts for the first time: start it, or wait for it.',
+  },
   POSTGRES_BUSY: {
     retriable: true,
     message: (f) => `${where(f)} gave a statement up: ${f.reason}`,

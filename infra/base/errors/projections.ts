@@ -29,6 +29,11 @@ export const projectionErrors = defineErrors({
       `projection ${f.projection} is stored in version ${f.stored}, this Headwater has version ${f.version}`,
     hint: 'Rebuild it: `headwater rebuild <projection>`. Until then it does not move.',
   },
+  CHUNKS_NOT_READY: {
+    retriable: true,
+    message: (f) => `segment lists of a release are being replaced (${f.found} of ${f.expected} chunks of ${f.range})`,
+    hint: 'The range that they come from is being parsed again. Try again in a minute.',
+  },
   PROJECTION_FAILED: {
     retriable: false,
     message: (f) => `projection ${f.projection} cannot take what follows ${f.position}: ${f.reason}`,

@@ -25,6 +25,8 @@ describe('what pg throws', () => {
     ['42501', 'POSTGRES_FORBIDDEN'],
     ['57014', 'POSTGRES_BUSY'],
     ['40P01', 'POSTGRES_BUSY'],
+    ['42P01', 'POSTGRES_NOT_PREPARED'],
+    ['3F000', 'POSTGRES_NOT_PREPARED'],
     ['23505', 'defect'],
     ['42601', 'defect'],
   ])('with code %s is %s', (code, expected) => {

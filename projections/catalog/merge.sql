@@ -1,0 +1,186 @@
+-- One batch of RELEASES into the catalog. Set-based and ordered by key; only the keys of contributions that came or went
+-- are recomputed. The result is a function of the events in their order, never of where a batch begins.
+
+-- 1. Names. The anti-joins keep the sequences from burning a number for each name that is known.
+INSERT INTO backbone_name (name)
+SELECT DISTINCT backbone FROM stage_catalog_source s
+ WHERE NOT EXISTS (SELECT FROM backbone_name b WHERE b.name = s.backbone) ORDER BY 1;
+
+INSERT INTO group_name (name)
+SELECT DISTINCT name FROM stage_catalog_group s
+ WHERE NOT EXISTS (SELECT FROM group_name g WHERE g.name = s.name) ORDER BY 1;
+
+-- 2. Sources, with the pair they had before and the one that the batch ends with.
+INSERT INTO source (group_id, backbone_id, epoch, lo, hi, run, pass)
+SELECT g.id, b.id, s.epoch, s.lo, s.hi, 0, 0
+  FROM stage_catalog_source s
+  JOIN backbone_name b ON b.name = s.backbone
+  JOIN group_name g ON g.name = s.group_name
+ WHERE NOT EXISTS (SELECT FROM source o
+                    WHERE (o.group_id, o.backbone_id, o.epoch, o.lo, o.hi) = (g.id, b.id, s.epoch, s.lo, s.hi))
+ ORDER BY 1, 2, 3, 4, 5;
+
+INSERT INTO stage_catalog_resolved (n, source_id, old_run, old_pass, run, pass)
+SELECT s.n, o.id, o.run, o.pass,
+       CASE WHEN (s.run, s.pass) > (o.run, o.pass) THEN s.run ELSE o.run END,
+       CASE WHEN (s.run, s.pass) > (o.run, o.pass) THEN s.pass ELSE o.pass END
+  FROM stage_catalog_source s
+  JOIN backbone_name b ON b.name = s.backbone
+  JOIN group_name g ON g.name = s.group_name
+  JOIN source o ON (o.group_id, o.backbone_id, o.epoch, o.lo, o.hi) = (g.id, b.id, s.epoch, s.lo, s.hi);
+
+-- 3. Opened replaces: a higher pair withdraws all that the source contributed so far.
+WITH gone AS (
+  DELETE FROM contribution c USING stage_catalog_resolved r
+   WHERE c.source_id = r.source_id AND (r.run, r.pass) > (r.old_run, r.old_pass) AND r.old_run > 0
+  RETURNING c.key)
+INSERT INTO stage_catalog_affected (key) SELECT DISTINCT key FROM gone;
+
+UPDATE source s SET run = r.run, pass = r.pass
+  FROM stage_catalog_resolved r
+ WHERE s.id = r.source_id AND (r.run, r.pass) > (r.old_run, r.old_pass);
+
+-- 4. Births: of every contribution that was accepted when it came, also of one that the same batch withdrew.
+INSERT INTO birth (id, key, first_at, last_at, position)
+SELECT DISTINCT ON (id) id, key, first_at, last_at, position
+  FROM (SELECT birth_id(s.backbone, s.group_name, s.epoch, c.first_number, c.key) AS id,
+               c.key, c.first_at, c.last_at, c.position, c.n
+          FROM stage_catalog_contribution c
+          JOIN stage_catalog_source s ON s.n = c.source_n
+          JOIN stage_catalog_resolved r ON r.n = c.source_n
+         WHERE (c.run, c.pass) >= (r.old_run, r.old_pass)) accepted
+ ORDER BY id, n
+ON CONFLICT (id) DO NOTHING;
+
+-- 5. Live contributions. A message that was stored twice changes nothing.
+WITH lists AS (
+  SELECT l.n, (SELECT array_agg(g.id ORDER BY g.id) FROM group_name g WHERE g.name = ANY (l.names)) AS groups
+    FROM stage_catalog_list l),
+live AS (
+  INSERT INTO contribution
+    (key, source_id, posting, first_number, last_number, first_at, last_at, bytes, par2_bytes, chunks_position, files,
+     files_complete, files_total, segments, segments_total, par2_files, par2_segments, par2_segments_total, chunks,
+     group_id, has_nfo, obfuscated, name, poster, groups, file_hashes)
+  SELECT DISTINCT ON (c.key, r.source_id, c.posting)
+         c.key, r.source_id, c.posting, c.first_number, c.last_number, c.first_at, c.last_at, c.bytes, c.par2_bytes,
+         c.chunks_position, c.files, c.files_complete, c.files_total, c.segments, c.segments_total, c.par2_files,
+         c.par2_segments, c.par2_segments_total, c.chunks, g.id, c.has_nfo, c.obfuscated, c.name, c.poster,
+         l.groups, c.file_hashes
+    FROM stage_catalog_contribution c
+    JOIN stage_catalog_resolved r ON r.n = c.source_n
+    JOIN stage_catalog_group sg ON sg.n = c.group_n
+    JOIN group_name g ON g.name = sg.name
+    LEFT JOIN lists l ON l.n = c.list_n
+   WHERE (c.run, c.pass) = (r.run, r.pass)
+   ORDER BY c.key, r.source_id, c.posting, c.n
+  ON CONFLICT (key, source_id, posting) DO NOTHING
+  RETURNING key)
+INSERT INTO stage_catalog_affected (key) SELECT DISTINCT key FROM live;
+
+INSERT INTO stage_catalog_key (key) SELECT DISTINCT key FROM stage_catalog_affected ORDER BY key;
+ANALYZE stage_catalog_key;
+
+-- 6. Identity: contributions of a key less than 3 days (259,200,000 ms) apart are one component.
+INSERT INTO stage_catalog_member
+  (key, component, source_id, posting, backbone_id, epoch, birth, first_at, last_at)
+SELECT key, count(*) FILTER (WHERE apart) OVER (PARTITION BY key ORDER BY first_at, last_at, source_id, posting),
+       source_id, posting, backbone_id, epoch, birth, first_at, last_at
+  FROM (SELECT c.key, c.source_id, c.posting, c.first_at, c.last_at, s.backbone_id, s.epoch,
+               birth_id(b.name, g.name, s.epoch, c.first_number, c.key) AS birth,
+               coalesce(c.first_at - max(c.last_at) OVER (
+                 PARTITION BY c.key ORDER BY c.first_at, c.last_at, c.source_id, c.posting
+                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) >= 259200000, true) AS apart
+          FROM stage_catalog_key k
+          JOIN contribution c ON c.key = k.key
+          JOIN source s ON s.id = c.source_id
+          JOIN backbone_name b ON b.id = s.backbone_id
+          JOIN group_name g ON g.id = s.group_id) spans;
+ANALYZE stage_catalog_member;
+
+-- A birth belongs to the component that holds its contribution; when that is gone, to the nearest one that is less than
+-- 3 days away, of two as near the earlier. It never joins components.
+INSERT INTO stage_catalog_birth (id, key, position, redirect_to, component)
+WITH component AS (
+  SELECT key, component, min(first_at) AS first_at, max(last_at) AS last_at
+    FROM stage_catalog_member GROUP BY key, component),
+own AS (SELECT key, birth, min(component) AS component FROM stage_catalog_member GROUP BY key, birth)
+SELECT b.id, b.key, b.position, b.redirect_to, coalesce(o.component, near.component)
+  FROM stage_catalog_key k
+  JOIN birth b ON b.key = k.key
+  LEFT JOIN own o ON o.key = b.key AND o.birth = b.id
+  LEFT JOIN LATERAL (
+    SELECT c.component FROM component c
+     WHERE o.component IS NULL AND c.key = b.key
+       AND greatest(0, c.first_at - b.last_at, b.first_at - c.last_at) < 259200000
+     ORDER BY greatest(0, c.first_at - b.last_at, b.first_at - c.last_at), c.component LIMIT 1) near ON true;
+
+INSERT INTO stage_catalog_identity (key, component, release_id)
+SELECT DISTINCT ON (key, component) key, component, id
+  FROM stage_catalog_birth WHERE component IS NOT NULL ORDER BY key, component, position, id;
+
+UPDATE birth b SET redirect_to = wanted.redirect_to
+  FROM (SELECT s.id, s.redirect_to AS before, nullif(i.release_id, s.id) AS redirect_to
+          FROM stage_catalog_birth s LEFT JOIN stage_catalog_identity i USING (key, component)) wanted
+ WHERE b.id = wanted.id AND wanted.before IS DISTINCT FROM wanted.redirect_to;
+
+-- 7. What a release shows. Sums within one (backbone, epoch), the largest such sum: a second backbone counts nothing twice.
+INSERT INTO release AS r
+  (release_id, key, first_at, last_at, bytes, par2_bytes, chunks_position, files, files_complete, files_total, segments,
+   segments_total, par2_files, par2_segments, par2_segments_total, group_id, has_nfo, obfuscated, provisional, name,
+   poster, groups, tokens)
+WITH member AS (
+  SELECT m.component, m.backbone_id, m.epoch, c.*
+    FROM stage_catalog_member m
+    JOIN contribution c ON (c.key, c.source_id, c.posting) = (m.key, m.source_id, m.posting)),
+sums AS (
+  SELECT DISTINCT ON (key, component) * FROM (
+    SELECT key, component, sum(segments) AS segments, sum(bytes) AS bytes, sum(files_complete) AS files_complete,
+           sum(files) AS files, sum(segments_total) AS segments_total, sum(par2_segments) AS par2_segments,
+           sum(par2_bytes) AS par2_bytes, sum(par2_files) AS par2_files,
+           sum(par2_segments_total) AS par2_segments_total
+      FROM member GROUP BY key, component, backbone_id, epoch) each
+   ORDER BY key, component, segments DESC, bytes DESC, files_complete DESC, files DESC, segments_total DESC,
+            par2_segments DESC, par2_bytes DESC, par2_files DESC, par2_segments_total DESC),
+span AS (
+  SELECT key, component, min(first_at) AS first_at, max(last_at) AS last_at, bool_or(has_nfo) AS has_nfo,
+         bool_and(obfuscated) AS obfuscated, max(files_total) AS files_total, max(chunks_position) AS chunks_position
+    FROM member GROUP BY key, component),
+shown AS (
+  -- The first article's contribution names the release; the further keys only make equal times end alike.
+  SELECT DISTINCT ON (m.key, m.component) m.key, m.component, m.name, m.poster, m.group_id
+    FROM member m JOIN group_name g ON g.id = m.group_id
+   ORDER BY m.key, m.component, m.first_at, m.name COLLATE "C", m.poster COLLATE "C", g.name COLLATE "C"),
+others AS (
+  SELECT s.key, s.component, array_agg(DISTINCT e.id ORDER BY e.id) AS groups
+    FROM shown s
+    JOIN member m ON m.key = s.key AND m.component = s.component
+    CROSS JOIN LATERAL (SELECT m.group_id AS id UNION ALL SELECT unnest(m.groups)) e
+   WHERE e.id <> s.group_id GROUP BY 1, 2),
+words AS (SELECT DISTINCT ON (name) name, array_to_tsvector(tokens) AS tokens FROM stage_catalog_name)
+SELECT i.release_id, i.key, span.first_at, span.last_at, least(t.bytes, 9007199254740991)::bigint,
+       least(t.par2_bytes, 9007199254740991)::bigint, span.chunks_position, least(t.files, 2147483647)::integer,
+       least(t.files_complete, 2147483647)::integer, span.files_total, least(t.segments, 2147483647)::integer,
+       least(t.segments_total, 2147483647)::integer, least(t.par2_files, 2147483647)::integer,
+       least(t.par2_segments, 2147483647)::integer, least(t.par2_segments_total, 2147483647)::integer,
+       shown.group_id, span.has_nfo, span.obfuscated, true, shown.name, shown.poster, others.groups,
+       coalesce(words.tokens, (SELECT old.tokens FROM release old
+                                WHERE old.key = i.key AND old.name = shown.name LIMIT 1))
+  FROM stage_catalog_identity i
+  JOIN sums t USING (key, component)
+  JOIN span USING (key, component)
+  JOIN shown USING (key, component)
+  LEFT JOIN others USING (key, component)
+  LEFT JOIN words ON words.name = shown.name
+ ORDER BY i.key, i.component
+ON CONFLICT (release_id) DO UPDATE SET
+  first_at = excluded.first_at, last_at = excluded.last_at, bytes = excluded.bytes, par2_bytes = excluded.par2_bytes,
+  chunks_position = excluded.chunks_position, files = excluded.files, files_complete = excluded.files_complete,
+  files_total = excluded.files_total, segments = excluded.segments, segments_total = excluded.segments_total,
+  par2_files = excluded.par2_files, par2_segments = excluded.par2_segments,
+  par2_segments_total = excluded.par2_segments_total, group_id = excluded.group_id, has_nfo = excluded.has_nfo,
+  obfuscated = excluded.obfuscated, provisional = excluded.provisional, name = excluded.name,
+  poster = excluded.poster, groups = excluded.groups, tokens = excluded.tokens
+WHERE (r.*) IS DISTINCT FROM (excluded.*);
+
+DELETE FROM release r USING stage_catalog_key k
+ WHERE r.key = k.key AND NOT EXISTS (SELECT FROM stage_catalog_identity i WHERE i.release_id = r.release_id);

@@ -1,0 +1,99 @@
+import type { StoredEvent } from '../../streams/envelope.ts';
+import type { ReleaseSeen } from '../../streams/events/releases.ts';
+import type { Group } from '../../streams/ids.ts';
+import type { Contribution } from '../../streams/records.ts';
+import { type BatchSource, BatchSources, type PassRef } from '../batchSources.ts';
+import type { SqlValue } from '../ports.ts';
+import { packPosition } from '../position.ts';
+import type { StagedRows } from '../projection.ts';
+import { tokensOf } from './tokens.ts';
+
+const INT4_MAX = 2 ** 31 - 1;
+/** Part counters are what posters write: a sum of them can be anything. */
+const int4 = (value: number): number => Math.min(value, INT4_MAX);
+const int4OrNull = (value: number | null): number | null => (value === null ? null : int4(value));
+/** Names and posters are cut where no client shows more. */
+const TEXT_MAX = 1_000;
+const cut = (text: string): string => text.slice(0, TEXT_MAX).replaceAll('\0', '\ufffd');
+
+/** Gives each distinct thing of a batch a number, so that rows can name it in four bytes. */
+class Numbering<T> {
+  readonly #numbers = new Map<string, number>();
+  readonly all: T[] = [];
+  of(key: string, value: () => T): number {
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    this.#numbers.set(key, this.all.length);
+    this.all.push(value());
+    return this.all.length - 1;
+  }
+}
+
+/** One batch being turned into staged rows. */
+class Batch {
+  readonly #sources = new BatchSources();
+  readonly #groups = new Numbering<string>();
+  readonly #lists = new Numbering<readonly string[]>();
+  readonly #names = new Numbering<readonly SqlValue[]>();
+  readonly #contributions: SqlValue[][] = [];
+
+  /** Null when the pass was replaced before this message. */
+  accept(ref: PassRef): BatchSource | null {
+    this.#group(ref.group);
+    return this.#sources.accept(ref);
+  }
+
+  seen(source: BatchSource, message: ReleaseSeen, position: number): void {
+    for (const c of message.body) this.#contribution(source, message, position, c);
+  }
+
+  rows(): StagedRows {
+    return {
+      stage_catalog_source: this.#sources.rows(),
+      stage_catalog_group: this.#groups.all.map((name, n) => [n, name]),
+      stage_catalog_list: this.#lists.all.map((names, n) => [n, names]),
+      stage_catalog_name: this.#names.all,
+      stage_catalog_contribution: this.#contributions,
+    };
+  }
+
+  #group(name: string): number {
+    return this.#groups.of(name, () => name);
+  }
+
+  /** The groups beside the main one; null when there is none. */
+  #list(main: Group, groups: readonly Group[]): number | null {
+    const others = [...new Set(groups)].filter((name) => name !== main).sort();
+    if (others.length === 0) return null;
+    for (const name of others) this.#group(name);
+    return this.#lists.of(others.join(' '), () => others);
+  }
+
+  #contribution(source: BatchSource, { run, pass }: PassRef, position: number, c: Contribution): void {
+    const name = cut(c.name);
+    this.#names.of(name, () => [name, tokensOf(name)]);
+    const lastAt = Math.max(c.firstAt, c.lastAt);
+    this.#contributions.push([
+      ...[this.#contributions.length, position, source.n, run, pass, c.key, int4(c.posting)],
+      ...[c.firstNumber, c.lastNumber, c.firstAt, lastAt, c.bytes, c.par2Bytes, packPosition(c.chunksPosition)],
+      ...[int4(c.files), int4(c.filesComplete), int4OrNull(c.filesTotal), int4(c.segments), int4(c.segmentsTotal)],
+      ...[int4(c.par2Files), int4(c.par2Segments), int4(c.par2SegmentsTotal), int4(c.chunks)],
+      ...[this.#group(c.mainGroup), this.#list(c.mainGroup, c.groups)],
+      ...[c.hasNfo, c.obfuscated, name, cut(c.poster), Buffer.from(c.fileHashes.join(''), 'hex')],
+    ]);
+  }
+}
+
+/**
+ * The staged rows of a batch of RELEASES. What a batch alone can tell is decided here (a message that an earlier message
+ * of the batch replaced is dropped); what depends on stored pairs is decided in merge.sql.
+ */
+export function projectCatalog(events: readonly StoredEvent[]): StagedRows {
+  const batch = new Batch();
+  for (const { event, position } of events) {
+    if (event.type !== 'release.opened' && event.type !== 'release.seen') continue;
+    const source = batch.accept(event.data);
+    if (source && event.type === 'release.seen') batch.seen(source, event.data, packPosition(position));
+  }
+  return batch.rows();
+}

@@ -1,0 +1,126 @@
+-- Times are milliseconds since 1970, as in the events. Ids of names and sources are this database's own: they differ
+-- between two builds of one catalog, release ids never do.
+
+CREATE TABLE backbone_name (
+  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  name text NOT NULL UNIQUE
+);
+
+CREATE TABLE group_name (
+  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  name text NOT NULL UNIQUE
+);
+
+-- A range that contributed, and its highest (run, pass): every live contribution is of just that pair.
+CREATE TABLE source (
+  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  group_id integer NOT NULL,
+  backbone_id integer NOT NULL,
+  epoch integer NOT NULL,
+  run integer NOT NULL,
+  pass integer NOT NULL,
+  lo bigint NOT NULL,
+  hi bigint NOT NULL,
+  UNIQUE (group_id, backbone_id, epoch, lo, hi)
+);
+
+-- What one source knows about one posting of one release. Columns from wide to narrow, so that none is padded.
+CREATE TABLE contribution (
+  first_number bigint NOT NULL,
+  last_number bigint NOT NULL,
+  first_at bigint NOT NULL,
+  last_at bigint NOT NULL,
+  bytes bigint NOT NULL,
+  par2_bytes bigint NOT NULL,
+  chunks_position bigint NOT NULL,
+  source_id integer NOT NULL,
+  posting integer NOT NULL,
+  files integer NOT NULL,
+  files_complete integer NOT NULL,
+  files_total integer,
+  segments integer NOT NULL,
+  segments_total integer NOT NULL,
+  par2_files integer NOT NULL,
+  par2_segments integer NOT NULL,
+  par2_segments_total integer NOT NULL,
+  chunks integer NOT NULL,
+  group_id integer NOT NULL,
+  key uuid NOT NULL,
+  has_nfo boolean NOT NULL,
+  obfuscated boolean NOT NULL,
+  name text NOT NULL,
+  poster text NOT NULL,
+  -- The other groups, null when there is none.
+  groups integer[],
+  -- 8 bytes a file, sorted.
+  file_hashes bytea NOT NULL,
+  PRIMARY KEY (key, source_id, posting)
+) WITH (fillfactor = 95);
+CREATE INDEX contribution_source ON contribution (source_id);
+
+-- Every accepted contribution leaves one for ever, so that an id that was shown once is resolved for ever.
+CREATE TABLE birth (
+  first_at bigint NOT NULL,
+  last_at bigint NOT NULL,
+  -- Where in RELEASES it was recorded first: the oldest birth of a release is its id.
+  position bigint NOT NULL,
+  id uuid PRIMARY KEY,
+  key uuid NOT NULL,
+  -- The id of the release that it belongs to, null while that is its own id or while there is no such release.
+  redirect_to uuid
+) WITH (fillfactor = 95);
+CREATE INDEX birth_key ON birth (key);
+
+-- What is listed: recomputed from the live contributions whenever one of its key comes or goes.
+CREATE TABLE release (
+  first_at bigint NOT NULL,
+  last_at bigint NOT NULL,
+  bytes bigint NOT NULL,
+  par2_bytes bigint NOT NULL,
+  -- Listed once the chunks projection is past it.
+  chunks_position bigint NOT NULL,
+  files integer NOT NULL,
+  files_complete integer NOT NULL,
+  files_total integer,
+  segments integer NOT NULL,
+  segments_total integer NOT NULL,
+  par2_files integer NOT NULL,
+  par2_segments integer NOT NULL,
+  par2_segments_total integer NOT NULL,
+  group_id integer NOT NULL,
+  release_id uuid PRIMARY KEY,
+  key uuid NOT NULL,
+  has_nfo boolean NOT NULL,
+  obfuscated boolean NOT NULL,
+  -- The figures are sums, not yet the settled union.
+  provisional boolean NOT NULL,
+  name text NOT NULL,
+  poster text NOT NULL,
+  groups integer[],
+  -- Null only inside a merge, where the name was not in the batch.
+  tokens tsvector
+) WITH (fillfactor = 85);
+CREATE INDEX release_key ON release (key);
+CREATE INDEX release_newest ON release (first_at DESC, release_id);
+CREATE INDEX release_tokens ON release USING gin (tokens);
+CREATE INDEX release_untokenised ON release (release_id) WHERE tokens IS NULL;
+
+-- Its twin is birthOf in birth.ts. One expression of built-in functions, so that the planner inlines it.
+CREATE FUNCTION birth_id(backbone text, group_name text, epoch integer, first_number bigint, key uuid) RETURNS uuid
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT encode(substring(sha256(convert_to(
+    backbone || '/' || group_name || '/' || epoch::text || '/' || first_number::text || '/' || replace(key::text, '-', ''),
+    'UTF8')) FROM 1 FOR 16), 'hex')::uuid
+$$;
+
+-- Up to `most` releases with these words, by the index and nothing else: for common words the planner would rather read
+-- the table. The body is bound to this schema's table, so that it survives the schema's renaming.
+CREATE FUNCTION release_hits(query tsquery, most integer)
+RETURNS TABLE (release_id uuid, first_at bigint, bytes bigint, chunks_position bigint, group_id integer,
+               groups integer[], obfuscated boolean)
+LANGUAGE sql STABLE
+SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off
+BEGIN ATOMIC
+  SELECT r.release_id, r.first_at, r.bytes, r.chunks_position, r.group_id, r.groups, r.obfuscated
+    FROM release r WHERE r.tokens @@ query LIMIT most;
+END;
