@@ -1,85 +1,24 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { STANDARD_FORMAT } from '../../../processors/headers/lines.ts';
-import { createRangeParser, type ParsedRange } from '../../../processors/headers/parseRange.ts';
 import type { GroupRanks } from '../../../processors/headers/xref.ts';
-import { filesOf } from '../../../streams/codec/segmentColumns.ts';
-import { ArticleNumber, Backbone, Epoch, Group, RangeId } from '../../../streams/ids.ts';
-import type { ChunkFile, RangeRef } from '../../../streams/records.ts';
+import { Group } from '../../../streams/ids.ts';
+import type { ChunkFile } from '../../../streams/records.ts';
+import {
+  DAY,
+  HOUR,
+  lineOf,
+  type Made,
+  OWN,
+  parse,
+  parseLines,
+  partsOf,
+  rangeOf,
+  recordsOf,
+  START,
+} from '../../kit/rangeLines.ts';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-const START = Date.UTC(2024, 0, 10);
-const OWN = Group('alt.binaries.own');
-
-const rangeOf = (lo = 1, hi = 1_000_000): RangeRef => ({
-  backbone: Backbone('bb'),
-  group: OWN,
-  epoch: Epoch(0),
-  rangeId: RangeId.of(Epoch(0), ArticleNumber(lo), ArticleNumber(hi)),
-  lo: ArticleNumber(lo),
-  hi: ArticleNumber(hi),
-  run: 1,
-  lane: 'backfill',
-});
-
-interface Made {
-  readonly number: number;
-  readonly subject: string;
-  readonly from?: string;
-  /** Ms after START, or a date as text. */
-  readonly at?: number | string;
-  readonly id?: string;
-  readonly bytes?: number;
-  readonly xref?: string;
-}
-
-const lineOf = (m: Made): string => {
-  const date = typeof m.at === 'string' ? m.at : new Date(START + (m.at ?? 0)).toUTCString();
-  const xref = m.xref === undefined ? '' : `Xref: host ${m.xref}`;
-  const id = `<${m.id ?? `id${m.number}@host`}>`;
-  return `${m.number}\t${m.subject}\t${m.from ?? 'poster <p@x.y>'}\t${date}\t${id}\t\t${m.bytes ?? 1000}\t8\t${xref}\r\n`;
-};
-
-interface Options {
-  readonly seed?: number;
-  readonly ranks?: GroupRanks;
-  readonly range?: RangeRef;
-  readonly chunkSegments?: number;
-}
-
-function parse(batches: readonly (string | Uint8Array)[], o: Options = {}): ParsedRange {
-  const parser = createRangeParser({
-    range: o.range ?? rangeOf(),
-    groupRanks: o.ranks ?? new Map(),
-    format: STANDARD_FORMAT,
-    seed: o.seed ?? 1,
-    ...(o.chunkSegments === undefined ? {} : { chunkSegments: o.chunkSegments }),
-  });
-  for (const batch of batches) parser.addBatch(typeof batch === 'string' ? Buffer.from(batch) : batch);
-  return parser.finish();
-}
-
-/** Everything a range says, as plain values. */
-const recordsOf = (parsed: ParsedRange) => ({
-  counts: parsed.counts,
-  random: parsed.random,
-  dateSpan: parsed.dateSpan,
-  releases: [...parsed.releases()].map(({ contribution, chunks }) => ({
-    contribution,
-    chunks: chunks.map(({ content, ...head }) => ({ ...head, files: filesOf(content) })),
-  })),
-});
-const parseLines = (lines: readonly Made[], o: Options = {}) => recordsOf(parse([lines.map(lineOf).join('')], o));
 const filesIn = (release: { chunks: readonly { files: readonly ChunkFile[] }[] }) =>
   release.chunks.flatMap((c) => c.files);
 
-const partsOf = (name: string, total: number, first: number, more: Partial<Made> = {}): Made[] =>
-  Array.from({ length: total }, (_, i) => ({
-    number: first + i,
-    subject: `Some Title [1/2] - "${name}" yEnc (${i + 1}/${total})`,
-    ...more,
-  }));
 const subjectFor = (f: ChunkFile, part: number) =>
   f.partAt < 0
     ? f.subject
@@ -297,105 +236,5 @@ describe('cross-posts', () => {
       [OWN, later, 'alt.b', 'alt.z'].sort((a, b) => (a === OWN ? -1 : b === OWN ? 1 : a < b ? -1 : 1)),
     );
     expect(filesIn(releases[0]!)[0]!.groups[0]).toBe(OWN);
-  });
-});
-
-/** Lines in the shapes that the rules care about, and broken ones among them. */
-const anyLine = fc.record({
-  number: fc.integer({ min: 1, max: 300 }),
-  subject: fc.oneof(
-    fc
-      .tuple(
-        fc.constantFrom('Some.Title.part1.rar', 'Some.Title.nfo', 'sample.avi', 'Kf9UyY9ZpxkXPkRa.mkv'),
-        fc.integer({ min: 0, max: 5 }),
-        fc.integer({ min: 0, max: 5 }),
-      )
-      .map(([name, n, total]) => `[1/4] "${name}" yEnc (${n}/${total})`),
-    fc.constantFrom('Re: hello there', 'q07sm3WntuDK4fAokUvxymKQ8qAN93', '=?utf-8?q?=22a.rar=22_yEnc_=281/2=29?=', ''),
-    fc.string({ maxLength: 40 }).map((s) => s.replace(/[\t\r\n]/g, ' ')),
-  ),
-  from: fc.constantFrom('a', 'b <b@c>'),
-  at: fc.oneof(
-    fc.constantFrom('', 'nonsense'),
-    fc.integer({ min: 0, max: 9 }).map((d) => d * DAY),
-  ),
-  bytes: fc.integer({ min: 0, max: 9 }),
-  id: fc.stringMatching(/^[a-z]{0,3}@?[a-z]{0,2}$/),
-  xref: fc.constantFrom(`${OWN}:5`, `alt.other:9 ${OWN}:5`, '', 'alt.unlisted:3'),
-});
-const anyRanks: GroupRanks = new Map([[Group('alt.other'), { rank: 1, spans: [[1, 10]] }]]);
-const lineBatches = fc.array(anyLine.map(lineOf), { maxLength: 60 });
-
-/** The batch format of the contract: lines ended by LF; what follows the last LF is a line when it is not empty. */
-const linesIn = (bytes: Uint8Array): number => {
-  let lines = 0;
-  for (const b of bytes) if (b === 10) lines++;
-  return bytes.length > 0 && bytes.at(-1) !== 10 ? lines + 1 : lines;
-};
-const total = (counts: ParsedRange['counts']) =>
-  counts.kept + Object.values(counts.skipped).reduce((sum, n) => sum + n, 0);
-
-describe('any input', () => {
-  it('never throws and counts every line exactly once', () => {
-    const texty = fc
-      .array(
-        fc.oneof(fc.constantFrom('\t', '\r', '\n', '\r\n', '<a@b>', '"', '(1/2)', '12\t', '\0', '=?'), fc.string()),
-      )
-      .map((s) => Buffer.from(s.join('')));
-    fc.assert(
-      fc.property(
-        fc.array(
-          fc.oneof(
-            fc.uint8Array({ maxLength: 300 }),
-            texty,
-            lineBatches.map((l) => Buffer.from(l.join(''))),
-          ),
-          { maxLength: 4 },
-        ),
-        (batches) => {
-          const parsed = parse(batches);
-          expect(parsed.counts.lines).toBe(batches.reduce((sum, b) => sum + linesIn(b), 0));
-          expect(total(parsed.counts)).toBe(parsed.counts.lines);
-          const records = recordsOf(parsed);
-          const segments = records.releases.reduce((sum, r) => sum + r.contribution.segments, 0);
-          expect(segments).toBe(parsed.counts.kept);
-          for (const { contribution, chunks } of records.releases) {
-            expect(chunks.map((c) => c.k)).toEqual([...Array(contribution.chunks).keys()]);
-            expect(chunks.reduce((sum, c) => sum + c.segments, 0)).toBe(contribution.segments);
-          }
-        },
-      ),
-      { numRuns: 300 },
-    );
-  });
-
-  it('gives the same records for any cut into batches', () => {
-    fc.assert(
-      fc.property(lineBatches, fc.array(fc.nat({ max: 60 })), (lines, cuts) => {
-        const borders = [0, ...new Set(cuts.map((c) => Math.min(c, lines.length))), lines.length].sort((a, b) => a - b);
-        const batches = borders.slice(1).map((end, i) => lines.slice(borders[i]!, end).join(''));
-        expect(recordsOf(parse(batches, { ranks: anyRanks }))).toEqual(
-          recordsOf(parse([lines.join('')], { ranks: anyRanks })),
-        );
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  it('gives the same records for any seed, and for CRLF and LF', () => {
-    fc.assert(
-      fc.property(lineBatches, fc.integer(), (lines, seed) => {
-        const text = lines.join('');
-        const expected = recordsOf(parse([text], { seed: 1 }));
-        expect(recordsOf(parse([text], { seed }))).toEqual(expected);
-        expect(recordsOf(parse([text.replaceAll('\r\n', '\n')], { seed }))).toEqual(expected);
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  it('makes the records again when they are asked for again', () => {
-    const parsed = parse([partsOf('some.title.rar', 5, 1).map(lineOf).join('')]);
-    expect(recordsOf(parsed)).toEqual(recordsOf(parsed));
   });
 });
