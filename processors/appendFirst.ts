@@ -4,8 +4,9 @@ import type { Position } from '../streams/ids.ts';
 import type { AppendOptions, EventSink } from './ports.ts';
 
 /**
- * Appends an event of which only the first with its id counts, whatever a later one says (`range.fetched`, `range.failed`:
- * two workers may both have done the work). The position when ours was stored, now or before; null when another was first.
+ * Appends an event of which only the first with its id counts, whatever a later one says (`range.fetched`: two workers may
+ * both have done the work; `control.groups`: two writers made the next version). The position when ours was stored, now or
+ * before; null when another was first: its id is taken, or the expectation does not hold.
  */
 export async function appendFirst(
   sink: EventSink,

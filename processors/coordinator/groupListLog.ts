@@ -3,6 +3,7 @@ import { controlGroups } from '../../streams/events/control.ts';
 import { makeEvent } from '../../streams/events/index.ts';
 import { EpochMs } from '../../streams/ids.ts';
 import { PUBLISHERS } from '../../streams/topology.ts';
+import { appendFirst } from '../appendFirst.ts';
 import type { EventReader, EventSink } from '../ports.ts';
 
 /** The newest group list and the place behind which the next version belongs. */
@@ -37,6 +38,6 @@ export async function appendList(
   signal: AbortSignal,
 ): Promise<boolean> {
   const event = makeEvent(controlGroups, EpochMs(now), next);
-  const appended = await sink.append(event, { lastInStream: newest.lastInStream, signal });
-  return appended.kind !== 'conflict';
+  // The version is the identity: the other one's list has the same id and other content.
+  return (await appendFirst(sink, event, { lastInStream: newest.lastInStream, signal })) !== null;
 }

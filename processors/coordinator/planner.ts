@@ -4,6 +4,7 @@ import { rangePlanned } from '../../streams/events/ranges.ts';
 import { EpochMs, type Group } from '../../streams/ids.ts';
 import type { Interval } from '../../streams/records.ts';
 import { formatSubject } from '../../streams/subjects.ts';
+import { appendFirst } from '../appendFirst.ts';
 import type { CoordinatorContext } from './context.ts';
 import { newestList } from './groupListLog.ts';
 import { spanOn } from './joining.ts';
@@ -101,10 +102,10 @@ export class BackbonePlanner {
     const ours = this.#own.get(formatSubject(subject)) === last;
     if (!ours && groups.some((group) => (this.#known.get(group)?.asOf ?? 0) < last)) return this.#outrun(last);
     const event = makeEvent(rangePlanned, EpochMs(clock.now()), data);
-    const appended = await sink.append(event, { lastOnSubject: last, signal });
-    if (appended.kind === 'conflict') return this.#outrun(appended.last);
-    barrier.raise(appended.position.sequence);
-    this.#own.set(formatSubject(subject), appended.position.sequence);
+    const position = await appendFirst(sink, event, { lastOnSubject: last, signal });
+    if (position === null) return this.#outrun((await reader.state('RANGES')).last.sequence);
+    barrier.raise(position.sequence);
+    this.#own.set(formatSubject(subject), position.sequence);
     for (const group of groups) {
       this.#known.delete(group);
       if (lane === 'live') this.#livePlannedAt.set(group, clock.now());

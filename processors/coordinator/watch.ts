@@ -2,6 +2,7 @@ import type { GroupEntry, GroupList } from '../../streams/events/control.ts';
 import { makeEvent } from '../../streams/events/index.ts';
 import { type GroupMark, rangeMarks } from '../../streams/events/ranges.ts';
 import { type Backbone, EpochMs, type Group } from '../../streams/ids.ts';
+import { appendFirst } from '../appendFirst.ts';
 import { failureKind } from '../failover/failureKind.ts';
 import type { Providers } from '../failover/providers.ts';
 import type { Articles } from '../ports.ts';
@@ -127,9 +128,9 @@ export class BackboneWatch {
     );
     if (marks.length === 0) return;
     const event = makeEvent(rangeMarks, EpochMs(at), { backbone: this.backbone, marks });
-    const appended = await this.#context.sink.append(event, { signal });
-    if (appended.kind === 'conflict') return;
-    this.#context.barrier.raise(appended.position.sequence);
+    const position = await appendFirst(this.#context.sink, event, { signal });
+    if (position === null) return;
+    this.#context.barrier.raise(position.sequence);
     for (const mark of marks) this.#appended.set(mark.group, mark);
   }
 
