@@ -1,5 +1,4 @@
-import { searchReleases } from '../../projections/catalog/rows.ts';
-import { parseQuery } from '../../projections/catalog/tokens.ts';
+import { parseQuery, searchReleases } from '../../projections/catalog/rows.ts';
 import type { Sql } from '../../projections/ports.ts';
 import { askedCategories, HASHED, MISC } from './categories.ts';
 import { feedDocument } from './feed.ts';

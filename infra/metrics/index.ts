@@ -37,11 +37,12 @@ export function createMetrics(options: { service: string; processMetrics?: boole
     if (!(instrument instanceof type)) throw new TypeError(`metric ${name} is not in infra/metrics/table.ts as such`);
     return instrument;
   };
-  const labels = (l: MetricLabels | undefined) => ({ ...l });
+  const labels = (name: string, given: MetricLabels = {}) =>
+    Object.fromEntries(METRICS[name]!.labels.map((label) => [label, given[label] ?? '']));
   return {
-    count: (name, l, by = 1) => find(name, Counter<string>).inc(labels(l), by),
-    gauge: (name, value, l) => find(name, Gauge<string>).set(labels(l), value),
-    observe: (name, value, l) => find(name, Histogram<string>).observe(labels(l), value),
+    count: (name, l, by = 1) => find(name, Counter<string>).inc(labels(name, l), by),
+    gauge: (name, value, l) => find(name, Gauge<string>).set(labels(name, l), value),
+    observe: (name, value, l) => find(name, Histogram<string>).observe(labels(name, l), value),
     text: () => registry.metrics(),
   };
 }

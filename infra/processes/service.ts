@@ -23,6 +23,7 @@ import { type ConditionBoard, createConditionBoard } from './conditions.ts';
 import { findEndpoints } from './endpoints.ts';
 import { EXIT, type ExitCode } from './exitCodes.ts';
 import { createLog } from './log.ts';
+import { waitForProjections } from './projectionsReady.ts';
 import { type ServiceState, writeServiceView } from './serviceFile.ts';
 
 /** What every service is given. */
@@ -46,6 +47,8 @@ export interface ServiceDefinition {
   readonly kind: ServiceKind;
   /** Connections to Postgres that it needs at once. */
   readonly databaseConnections: number;
+  /** Projections whose rows it reads: it starts once their tables exist. */
+  readonly reads: readonly string[];
   run(context: ServiceContext, ready: () => void, signal: AbortSignal): Promise<void>;
 }
 
@@ -93,6 +96,7 @@ async function session(frame: Frame, signal: AbortSignal): Promise<void> {
     conditions.publishTo(sink);
     await waitForDatabase(db, { clock, signal, conditions });
     await migrate(endpoints.databaseUrl, log);
+    await waitForProjections(db, definition.reads, { clock, signal, conditions });
     const metrics = createMetrics({ service: definition.kind });
     const context: ServiceContext = {
       ...{ config, clock, log, metrics, conditions, link, db, sink },
@@ -189,5 +193,7 @@ export async function runService(
   });
   const code = await lives({ definition, config, env, log, conditions, setState }, stop.signal);
   setState('stopped');
+  // The channel to `up` would keep the process alive for ever.
+  if (process.connected) process.disconnect();
   return code;
 }

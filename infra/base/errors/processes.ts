@@ -16,6 +16,21 @@ export const processErrors = defineErrors({
     message: (f) => `${f.file} cannot be read: ${f.reason}`,
     hint: 'Remove the file; the next start writes it anew.',
   },
+  IMPORT_FILE_UNREADABLE: {
+    retriable: false,
+    message: (f) => `${f.file} cannot be read: ${f.reason}`,
+    hint: 'Give a plain or gzip file of overview lines. What was imported before it failed stays; repeat the call.',
+  },
+  API_CANNOT_LISTEN: {
+    retriable: true,
+    message: (f) => `the API cannot listen on ${f.host}:${f.port}: ${f.reason}`,
+    hint: 'Stop the program that has the port, or set api.port in headwater.yaml.',
+  },
+  PROJECTIONS_MISSING: {
+    retriable: true,
+    message: (f) => `the database does not have the tables of ${f.missing} yet`,
+    hint: 'Start the project service (`headwater run project`, or `headwater up`): it makes them.',
+  },
   USAGE_WRONG_VALUE: {
     retriable: false,
     message: (f) => `${f.option} takes ${f.takes}, not "${f.value}"`,

@@ -1,13 +1,14 @@
 import { runCoordinator } from '../../../processors/coordinator/coordinator.ts';
 import { DEFAULT_COORDINATOR_SETTINGS, DEFAULT_PLAN_SETTINGS } from '../../../processors/coordinator/settings.ts';
+import { rangeLedger } from '../../../projections/ranges/rows.ts';
 import type { ServiceDefinition } from '../service.ts';
-import { rangeLedger } from './ledgers.ts';
 import { openPools } from './pools.ts';
 
 /** Plans ranges from the group list and the providers' marks, and purges what is parsed. Works without a provider too: it then only purges. */
 export const coordinatorService: ServiceDefinition = {
   kind: 'coordinator',
   databaseConnections: 4,
+  reads: ['ranges'],
   async run(context, ready, signal) {
     const { indexing } = context.config;
     const pools = openPools(context, 'coordinator');

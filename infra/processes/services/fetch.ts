@@ -1,14 +1,15 @@
 import { runFetch } from '../../../processors/fetch/fetchService.ts';
 import { DEFAULT_FETCH_SETTINGS } from '../../../processors/fetch/settings.ts';
+import { rangeLedger } from '../../../projections/ranges/rows.ts';
 import type { ServiceDefinition } from '../service.ts';
 import { idleUntilStopped } from './idle.ts';
-import { rangeLedger } from './ledgers.ts';
 import { openPools } from './pools.ts';
 
 /** Ranges to batches: reads the overview of planned ranges from the providers. */
 export const fetchService: ServiceDefinition = {
   kind: 'fetch',
   databaseConnections: 4,
+  reads: ['ranges'],
   async run(context, ready, signal) {
     const { indexing } = context.config;
     const pools = openPools(context, 'fetch');

@@ -1,0 +1,186 @@
+#!/usr/bin/env node
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Command, CommanderError, Option } from 'commander';
+import { HeadwaterError } from '../base/errors/index.ts';
+import { loadConfig } from '../config/index.ts';
+import { VERSION } from './build.ts';
+import type { CommandContext } from './commands/client.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { downCommand } from './commands/down.ts';
+import { addGroups, type BackfillOptions, listGroups, removeGroups } from './commands/groups.ts';
+import { importOverviewCommand } from './commands/importOverview.ts';
+import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands/keys.ts';
+import { listRangesCommand, type RangeFilter } from './commands/ranges.ts';
+import { statusCommand } from './commands/status.ts';
+import { EXIT, type ExitCode, exitCodeOf } from './exitCodes.ts';
+import { redact } from './log.ts';
+import { runService } from './service.ts';
+import { SERVICES } from './services/table.ts';
+import { runWithRestarts } from './up/runWithRestarts.ts';
+import { up } from './up/up.ts';
+
+const PROGRAM = fileURLToPath(import.meta.url);
+const json = () => new Option('--json', 'print data instead of text').default(false);
+type Json = { readonly json: boolean };
+
+const say = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+/** Ctrl-C and SIGTERM abort; a second Ctrl-C ends at once. */
+function stopOnSignals(): AbortSignal {
+  const stop = new AbortController();
+  const onSignal = (name: string) => () => {
+    if (stop.signal.aborted) process.exit(EXIT.failed);
+    stop.abort(new Error(`stopped by ${name}`));
+  };
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal(name));
+  return stop.signal;
+}
+
+/** Services and `up` handle signals in their own way, commands abort. */
+function contextOf(program: Command, signal: AbortSignal): CommandContext {
+  const { config: path } = program.opts<{ config?: string }>();
+  const { config, file } = loadConfig({ path, env: process.env, cwd: process.cwd() });
+  const isTerminal = process.stdout.isTTY === true;
+  return { config, configFile: file, env: process.env, print: say, signal, isTerminal };
+}
+
+type Run = (context: CommandContext) => Promise<ExitCode>;
+
+function addGroupCommands(program: Command, run: (command: Run) => Promise<void>): void {
+  const groups = program.command('groups').description('which newsgroups are indexed');
+  groups
+    .command('add <group...>')
+    .description('index groups; without an option everything that the server still has')
+    .option('--days <n>', 'only what was posted in the last n days')
+    .option('--since <date>', 'only what was posted since that date (2024-01-31)')
+    .option('--from <number>', 'only from that article number on')
+    .option('--live-only', 'only what is posted from now on')
+    .action((names: string[], options: BackfillOptions) => run((c) => addGroups(c, names, options)));
+  groups
+    .command('remove <group...>')
+    .description('index no more of these groups; what is indexed stays')
+    .action((names: string[]) => run((c) => removeGroups(c, names)));
+  groups
+    .command('list')
+    .description('the groups, with what is wanted of each')
+    .addOption(json())
+    .action((options: Json) => run((c) => listGroups(c, options.json)));
+}
+
+function addKeyCommands(program: Command, run: (command: Run) => Promise<void>): void {
+  const keys = program.command('keys').description('API keys');
+  keys
+    .command('create <name>')
+    .description('make a key and print it; it cannot be read again')
+    .option('--scopes <list>', 'search,get,ops', 'search,get')
+    .action((name: string, options: { scopes: string }) => run((c) => createKeyCommand(c, name, options.scopes)));
+  keys
+    .command('list')
+    .description('the keys, without their secret part')
+    .addOption(json())
+    .action((options: Json) => run((c) => listKeysCommand(c, options.json)));
+  keys
+    .command('revoke <id>')
+    .description('make a key invalid, by its id or its first characters')
+    .action((id: string) => run((c) => revokeKeyCommand(c, id)));
+}
+
+function addIndexCommands(program: Command, run: (command: Run) => Promise<void>): void {
+  program
+    .command('ranges')
+    .description('what was planned, fetched and parsed')
+    .command('list')
+    .option('--group <group>', 'only of this group')
+    .option('--state <state>', 'planned, fetched, parsed, short, failed or retired')
+    .option('--limit <n>', 'lines at most', '50')
+    .addOption(json())
+    .action((options: RangeFilter & Json) => run((c) => listRangesCommand(c, options, options.json)));
+  program
+    .command('import')
+    .description('index something that is not on a news server')
+    .command('overview <file>')
+    .description('a file of overview lines, plain or gzip, ascending article numbers')
+    .requiredOption('--group <group>', 'the newsgroup that the lines are of')
+    .requiredOption('--backbone <name>', 'whose article numbers they carry')
+    .action((file: string, options: { group: string; backbone: string }) =>
+      run((c) => importOverviewCommand(c, file, options)),
+    );
+}
+
+function addProcessCommands(
+  program: Command,
+  run: (command: Run) => Promise<void>,
+  context: () => CommandContext,
+): void {
+  const base = { program: PROGRAM, execArgv: process.execArgv };
+  program
+    .command('up')
+    .description('run everything in the foreground')
+    .action(() => run((c) => up({ ...c, ...base })));
+  program
+    .command('down')
+    .description('stop what runs on this data folder')
+    .action(() => run(downCommand));
+  program
+    .command('run <service>')
+    .description(`run one service: ${Object.keys(SERVICES).join(', ')}`)
+    .option('--bare', 'do not start it again when it ends', false)
+    .action(async (name: string, options: { bare: boolean }) => {
+      const definition = Object.hasOwn(SERVICES, name) ? SERVICES[name as keyof typeof SERVICES] : undefined;
+      if (!definition) {
+        const fields = { option: 'run', takes: Object.keys(SERVICES).join(', '), value: name };
+        throw new HeadwaterError('USAGE_WRONG_VALUE', fields);
+      }
+      const c = context();
+      process.exitCode = await (options.bare
+        ? runService(definition, c.config, c.env)
+        : runWithRestarts(name, { ...c, ...base }));
+    });
+  program
+    .command('status')
+    .description('services, streams, projections, and what needs attention')
+    .addOption(json())
+    .action((options: Json) => run((c) => statusCommand(c, options.json)));
+  program
+    .command('doctor')
+    .description('check what Headwater stands on, and say what to do')
+    .addOption(json())
+    .action((options: Json) => run((c) => doctorCommand(c, options.json)));
+}
+
+function createProgram(): Command {
+  const program = new Command('headwater')
+    .description('A self-hosted Usenet indexer')
+    .version(VERSION)
+    .option('--config <file>', 'the configuration (default: headwater.yaml here)')
+    .exitOverride();
+  let signal: AbortSignal | null = null;
+  const context = () => contextOf(program, signal ?? new AbortController().signal);
+  const run = async (command: Run): Promise<void> => {
+    signal = stopOnSignals();
+    process.exitCode = await command(context());
+  };
+  addProcessCommands(program, run, context);
+  addGroupCommands(program, run);
+  addIndexCommands(program, run);
+  addKeyCommands(program, run);
+  return program;
+}
+
+/** The one place where an error ends the program: one or two lines for a person, the exit code for a script. */
+function endWith(error: unknown): void {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    return;
+  }
+  process.exitCode = exitCodeOf(error);
+  if (error instanceof HeadwaterError) process.stderr.write(`${redact(error.message)}\n${error.hint}\n`);
+  else process.stderr.write(`${redact((error as Error)?.stack ?? String(error))}\n`);
+}
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === PROGRAM) {
+  await createProgram().parseAsync(process.argv).catch(endWith);
+}

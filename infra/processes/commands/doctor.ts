@@ -1,0 +1,172 @@
+import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs';
+import { systemClock } from '../../base/clock.ts';
+import { HeadwaterError } from '../../base/errors/index.ts';
+import { silentLog } from '../../base/log.ts';
+import { noMetrics } from '../../base/metrics.ts';
+import { type Provider, providersOf } from '../../config/index.ts';
+import { describeDurability, readDurability } from '../../nats/index.ts';
+import { createNntpPool } from '../../nntp/index.ts';
+import { VERSION } from '../build.ts';
+import { type Endpoints, findEndpoints, givenEndpoints } from '../endpoints.ts';
+import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { type CommandContext, withDatabase, withNats } from './client.ts';
+import { bytesText } from './table.ts';
+
+/** One finding: what was looked at, how it is, and what to do when it is not well. */
+export interface Finding {
+  readonly check: string;
+  readonly level: 'ok' | 'warn' | 'fail';
+  readonly text: string;
+  readonly todo?: string;
+}
+
+const ok = (check: string, text: string): Finding => ({ check, level: 'ok', text });
+const warn = (check: string, text: string, todo: string): Finding => ({ check, level: 'warn', text, todo });
+const fail = (check: string, text: string, todo: string): Finding => ({ check, level: 'fail', text, todo });
+
+const failedBy = (check: string, error: unknown): Finding =>
+  error instanceof HeadwaterError
+    ? fail(check, error.message, error.hint)
+    : fail(check, (error as Error).message, 'This is a defect of Headwater: please report it.');
+
+async function attempt(check: string, look: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await look();
+  } catch (error) {
+    return failedBy(check, error);
+  }
+}
+
+const NODE_MIN = [20, 20, 0] as const;
+
+export function checkNode(version: string): Finding {
+  const parts = version.replace(/^v/, '').split('.').map(Number);
+  const first = NODE_MIN.findIndex((n, i) => (parts[i] ?? 0) !== n);
+  const enough = first === -1 || (parts[first] ?? 0) > NODE_MIN[first]!;
+  const text = `Node ${version}, Headwater ${VERSION}`;
+  return enough ? ok('node', text) : fail('node', text, `Install Node ${NODE_MIN.join('.')} or newer.`);
+}
+
+const FREE_SHARE_MIN = 0.1;
+
+function checkDisk({ config }: CommandContext): Finding {
+  const folder = config.dataDir;
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    return fail(
+      'disk',
+      `${folder}: ${(error as Error).message}`,
+      'Set dataDir in headwater.yaml to a folder that this user may write.',
+    );
+  }
+  const { bavail, blocks, bsize } = statfsSync(folder);
+  const text = `${bytesText(bavail * bsize)} free of ${bytesText(blocks * bsize)} for ${folder}`;
+  if (bavail / blocks >= FREE_SHARE_MIN) return ok('disk', text);
+  return warn('disk', text, 'Fetching stops below 10 % free space, parsing below 3 %: make room.');
+}
+
+/** Embedded servers that do not run yet are no fault: `up` starts them. */
+function endpointsOf(context: CommandContext): Endpoints | null {
+  try {
+    return findEndpoints(context.config, context.env);
+  } catch {
+    return null;
+  }
+}
+
+const notStarted = (check: string): Finding => ok(check, 'embedded, not running now: `make up` starts it');
+
+/** The endpoints file outlives the `up` that wrote it: an embedded server that does not answer is one that was stopped. */
+async function embeddedOr(check: string, isGiven: boolean, look: () => Promise<Finding>): Promise<Finding> {
+  const finding = await attempt(check, look);
+  return finding.level === 'fail' && !isGiven ? notStarted(check) : finding;
+}
+
+function checkNats(context: CommandContext): Promise<Finding> {
+  const endpoints = endpointsOf(context);
+  if (!endpoints) return Promise.resolve(notStarted('nats'));
+  const isGiven = givenEndpoints(context.config, context.env).nats !== undefined;
+  return embeddedOr('nats', isGiven, () =>
+    withNats(context, async ({ link }) => {
+      const durability = await readDurability(endpoints.nats.monitorUrl ?? null);
+      const text = `NATS ${link.serverVersion} at ${link.url}: ${describeDurability(durability)}`;
+      if (durability.kind !== 'interval') return ok('nats', text);
+      return warn('nats', text, 'Set `sync_interval: always` in the jetstream block of its configuration.');
+    }),
+  );
+}
+
+function checkPostgres(context: CommandContext): Promise<Finding> {
+  if (!endpointsOf(context)) return Promise.resolve(notStarted('postgres'));
+  const isGiven = givenEndpoints(context.config, context.env).databaseUrl !== undefined;
+  return embeddedOr('postgres', isGiven, () =>
+    withDatabase(context, async (db) => {
+      const [row] = await db.query<{ version: string; size: number }>(
+        `SELECT current_setting('server_version') AS version, pg_database_size(current_database()) AS size`,
+      );
+      return ok('postgres', `PostgreSQL ${row?.version}, the database takes ${bytesText(Number(row?.size))}`);
+    }),
+  );
+}
+
+/** Connects, logs in and asks for what fetching needs. */
+function checkProvider(provider: Provider, signal: AbortSignal): Promise<Finding> {
+  const check = `provider/${provider.name}`;
+  return attempt(check, async () => {
+    const { user, pass, ca, ...rest } = provider;
+    const settings = {
+      ...rest,
+      connections: 1,
+      ...(ca === undefined ? {} : { ca }),
+      ...(user === undefined ? {} : { account: { user, pass: pass ?? '' } }),
+    };
+    const pool = createNntpPool(settings, { clock: systemClock, log: silentLog, metrics: noMetrics });
+    try {
+      const format = await pool.withConnection((connection) => connection.overviewFormat(), signal);
+      const text = `${provider.host}:${provider.port} answers${user ? ' and takes the login' : ''}; ${format.fields.length} overview fields`;
+      if (!provider.insecure) return ok(check, text);
+      return warn(
+        check,
+        `${text}; its certificate is not checked`,
+        'Take `insecure` out, or name the certificate with `ca`.',
+      );
+    } finally {
+      await pool.close();
+    }
+  });
+}
+
+export async function examine(context: CommandContext): Promise<readonly Finding[]> {
+  const providers = providersOf(context.config);
+  const none = warn(
+    'providers',
+    'no news server is configured',
+    'Add one under `providers` in headwater.yaml (infra/config/headwater.example.yaml is a start).',
+  );
+  return [
+    checkNode(process.version),
+    ok('configuration', context.configFile ?? 'no headwater.yaml: every default holds'),
+    checkDisk(context),
+    await checkNats(context),
+    await checkPostgres(context),
+    ...(providers.length === 0 ? [none] : []),
+    ...(await Promise.all(providers.map((p) => checkProvider(p, context.signal)))),
+  ];
+}
+
+const MARKS = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' } as const;
+
+/** `headwater doctor`: looks at everything Headwater stands on. Warnings leave the exit code 0. */
+export async function doctorCommand(context: CommandContext, json: boolean): Promise<ExitCode> {
+  const findings = await examine(context);
+  if (json) context.print(JSON.stringify(findings, null, 2));
+  else {
+    for (const f of findings) {
+      context.print(`${MARKS[f.level]}  ${f.check}: ${f.text}`);
+      if (f.todo) context.print(`      ${f.todo}`);
+    }
+  }
+  return findings.some((f) => f.level === 'fail') ? EXIT.unhealthy : EXIT.ok;
+}

@@ -1,0 +1,99 @@
+import { createReadStream, statSync } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { type ImportResult, importOverview } from '../../../processors/import/overviewFile.ts';
+import type { Database } from '../../../projections/ports.ts';
+import { rangeLedger } from '../../../projections/ranges/rows.ts';
+import { Backbone, type Group, isBackbone } from '../../../streams/ids.ts';
+import { systemClock } from '../../base/clock.ts';
+import { HeadwaterError } from '../../base/errors/index.ts';
+import { type Log, silentLog } from '../../base/log.ts';
+import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { type CommandContext, type NatsClient, withDatabase, withNats } from './client.ts';
+import { groupOf } from './groups.ts';
+import { rateText, showProgress } from './progress.ts';
+import { grouped } from './table.ts';
+
+export interface OverviewImportOptions {
+  readonly group: string;
+  readonly backbone: string;
+}
+
+const unreadable = (file: string, error: unknown): HeadwaterError =>
+  new HeadwaterError('IMPORT_FILE_UNREADABLE', { file, reason: (error as Error).message }, { cause: error });
+
+/**
+ * The unpacked bytes of a plain or gzip file; `onRead` counts the bytes of the file itself, for the progress. Throws
+ * IMPORT_FILE_UNREADABLE, also in the middle, when the disk fails or the gzip data is damaged or cut.
+ */
+export async function* openOverview(file: string, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
+  const source = createReadStream(file, { highWaterMark: 1 << 20 });
+  source.on('data', (piece) => onRead(piece.length));
+  // pipeline hands an error of the file on to the reader of the unpacked side.
+  const unpacked = file.endsWith('.gz') ? pipeline(source, createGunzip({ chunkSize: 1 << 20 }), () => {}) : source;
+  try {
+    for await (const piece of unpacked) yield piece as Buffer;
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function sizeOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function backboneOf(name: string): Backbone {
+  if (isBackbone(name)) return Backbone(name);
+  throw new HeadwaterError('USAGE_WRONG_VALUE', { option: '--backbone', takes: 'a-z, 0-9 and -', value: name });
+}
+
+export interface ImportPlace {
+  readonly file: string;
+  readonly group: Group;
+  readonly backbone: Backbone;
+}
+
+/** Imports one file through open connections; `update` hears of every piece. */
+export function importFile(
+  place: ImportPlace,
+  { sink, reader }: NatsClient,
+  db: Database,
+  options: { signal: AbortSignal; log?: Log; update?: (fileBytes: number, lines: number) => void },
+): Promise<ImportResult> {
+  let fileBytes = 0;
+  const bytes = openOverview(place.file, (n) => {
+    fileBytes += n;
+  });
+  const ports = { sink, reader, ledger: rangeLedger(db), clock: systemClock, log: options.log ?? silentLog };
+  const onProgress = ({ lines }: { lines: number }) => options.update?.(fileBytes, lines);
+  return importOverview({ ...place, bytes, onProgress }, ports, options.signal);
+}
+
+/** `import overview`: returns once everything is in the event log; indexing goes on in the services. */
+export function importOverviewCommand(
+  context: CommandContext,
+  file: string,
+  options: OverviewImportOptions,
+): Promise<ExitCode> {
+  const place = { file, group: groupOf(options.group), backbone: backboneOf(options.backbone) };
+  const total = sizeOf(file);
+  return withNats(context, (client) =>
+    withDatabase(context, async (db) => {
+      const startedAt = systemClock.now();
+      const elapsed = () => systemClock.now() - startedAt;
+      const progress = showProgress({ ...context, clock: systemClock, total });
+      const result = await importFile(place, client, db, {
+        signal: context.signal,
+        update: (fileBytes, lines) => progress.update(fileBytes, rateText('lines', lines, elapsed())),
+      });
+      const known = result.known > 0 ? `, ${grouped(result.known)} ranges were imported before` : '';
+      progress.end(`${rateText('lines', result.lines, elapsed())}, ${grouped(result.ranges)} new ranges${known}`);
+      if (result.unnumbered > 0) context.print(`${grouped(result.unnumbered)} lines had no article number`);
+      return EXIT.ok;
+    }),
+  );
+}

@@ -1,0 +1,10 @@
+import type { ServiceKind } from '../../../streams/services.ts';
+
+/** What `up` runs, in the order of starting: readers of events before those who make more of them. */
+export const UP_SERVICES = [
+  'project',
+  'api',
+  'headers',
+  'coordinator',
+  'fetch',
+] as const satisfies readonly ServiceKind[];
