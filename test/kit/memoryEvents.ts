@@ -5,6 +5,7 @@
  */
 import { type Clock, systemClock } from '../../infra/base/clock.ts';
 import { HeadwaterError } from '../../infra/base/errors/index.ts';
+import { encodeForSink } from '../../infra/nats/eventSink.ts';
 import type {
   Appended,
   AppendOptions,
@@ -17,7 +18,7 @@ import type {
   StreamState,
 } from '../../processors/ports.ts';
 import type { EventLog, LogBatch, ReadOptions } from '../../projections/ports.ts';
-import { decodeEvent, encodeEvent, ID_HEADER, type StoredEvent, type WireMessage } from '../../streams/envelope.ts';
+import { decodeEvent, ID_HEADER, type StoredEvent, type WireMessage } from '../../streams/envelope.ts';
 import { definitionOf, type EventType, type HeadwaterEvent } from '../../streams/events/index.ts';
 import type { Position } from '../../streams/ids.ts';
 import { formatSubject, parseSubject } from '../../streams/subjects.ts';
@@ -103,7 +104,7 @@ export class MemoryEvents implements EventSink, EventSource, EventReader, Overvi
   async append(event: HeadwaterEvent, options: AppendOptions = {}): Promise<Appended> {
     const family = definitionOf(event.type).stream;
     const stream = this.stream(family);
-    const wire = encodeEvent(event);
+    const wire = encodeForSink(event);
     // A server answers later, never in the same turn.
     await Promise.resolve();
     for (;;) {
@@ -214,7 +215,7 @@ export class MemoryEvents implements EventSink, EventSource, EventReader, Overvi
       while (!signal.aborted) {
         const changed = stream.changed();
         const batch = nextBatch(stream, done, options);
-        if (batch.upTo.sequence > done) yield batch;
+        if (batch.upTo.sequence > done) yield { events: batch.events, upTo: batch.upTo };
         else if (batch.broken === null) await changed;
         done = Math.max(done, batch.upTo.sequence);
         if (batch.broken !== null && !signal.aborted) throw batch.broken;

@@ -1,4 +1,6 @@
-import { decodeEvent, ID_HEADER, type StoredEvent, type WireMessage } from '../../streams/envelope.ts';
+import { noMetrics } from '../../infra/base/metrics.ts';
+import { decodeStored } from '../../infra/nats/decode.ts';
+import { ID_HEADER, type StoredEvent, type WireMessage } from '../../streams/envelope.ts';
 import { STREAMS, type StreamFamily } from '../../streams/topology.ts';
 
 export interface MemoryMessage {
@@ -11,11 +13,11 @@ export const sizeOf = (wire: WireMessage): number => wire.subject.length + wire.
 export const sameWire = (a: WireMessage, b: WireMessage): boolean =>
   a.subject === b.subject && Buffer.compare(a.payload, b.payload) === 0;
 
-export const decoded = (message: MemoryMessage): StoredEvent => ({
-  event: decodeEvent(message.wire),
-  position: { number: 1, sequence: message.sequence },
-  subject: message.wire.subject,
-});
+/** The event of a message; a broken one is the catalogue's error, as with the NATS adapters. */
+export const decoded = (message: MemoryMessage): StoredEvent => {
+  const place = { stream: 'memory', position: { number: 1, sequence: message.sequence } };
+  return decodeStored(message.wire, place, noMetrics);
+};
 
 /** One stream in memory: sequences from 1, no gaps but purged messages, repeats dropped inside its window. */
 export class MemoryStream {
