@@ -32,6 +32,16 @@ export const natsErrors = defineErrors({
     message: (f) => `NATS did not take ${f.option} of ${f.what}: wanted ${f.wanted}, it has ${f.got}`,
     hint: 'The server is too old, or the stream was made by another program with options that cannot be changed.',
   },
+  NATS_LIMIT_TOO_LOW: {
+    retriable: false,
+    message: (f) => `${f.option} ${f.wanted} of stream ${f.stream} would remove events that it holds (${f.got})`,
+    hint: 'Set a higher limit, or let what is stored be worked off first. Nothing was changed.',
+  },
+  NATS_STORE_TOO_SMALL: {
+    retriable: false,
+    message: (f) => `the NATS server has no room for stream ${f.stream} with ${f.bytes} bytes: ${f.reason}`,
+    hint: 'Raise the limit of its store (`max_file`), or set a lower limit for the overview stream.',
+  },
   NATS_PAYLOAD_LIMIT: {
     retriable: false,
     message: (f) => `the NATS server takes messages of ${f.got} bytes at most, Headwater needs ${f.wanted}`,
