@@ -1,5 +1,6 @@
 import type { EventReader, EventSink, EventSource, OverviewStore } from '../../processors/ports.ts';
 import type { EventLog } from '../../projections/ports.ts';
+import { initCompression } from '../../streams/codec/compression.ts';
 import type { ServiceKind } from '../../streams/services.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { isHeadwaterError } from '../base/errors/index.ts';
@@ -81,6 +82,8 @@ async function session(frame: Frame, signal: AbortSignal): Promise<void> {
   const { definition, config, log, conditions } = frame;
   const endpoints = findEndpoints(config, frame.env);
   const clock = systemClock;
+  // Contributions and texts of chunks may be zstd frames, which the decoder must be ready for.
+  await initCompression();
   const name = `headwater ${definition.kind}`;
   const db = createDatabase({
     url: endpoints.databaseUrl,
