@@ -59,7 +59,8 @@ export function withAdded(list: GroupList | null, groups: readonly Group[], back
     const known = entries[at];
     if (known && !known.removed) continue;
     changed = true;
-    if (known) entries[at] = { ...known, removed: false, spans: known.spans.map((s) => ({ ...s, to: null })) };
+    if (known)
+      entries[at] = { ...known, backfill, removed: false, spans: known.spans.map((s) => ({ ...s, to: null })) };
     else entries.push({ group, rank: ++rank, backfill, spans: [], removed: false });
   }
   return changed ? nextVersion(list, entries) : null;
