@@ -129,7 +129,7 @@ class Runner {
     if (claim.streamCreatedAt === null) this.#claim = await adoptStream(this.#deps.db, claim, state.createdAt);
     const { number, sequence } = claim.position;
     const behind = state.last.number === number ? state.last.sequence - sequence : state.last.sequence;
-    this.#deps.metrics.gauge('headwater_projection_lag', behind, { projection: this.#schema });
+    this.#deps.metrics.gauge('projection_lag', behind, { projection: this.#schema });
     this.#lagAt = this.#deps.clock.now();
   }
 
@@ -141,9 +141,9 @@ class Runner {
     this.#claim = { ...claim, position: batch.upTo };
     this.#succeed();
     const labels = { projection: this.#schema };
-    metrics.count('headwater_projection_events_total', labels, batch.events.length);
-    metrics.observe('headwater_projection_commit_seconds', (clock.now() - started) / 1000, labels);
-    metrics.gauge('headwater_projection_sequence', batch.upTo.sequence, labels);
+    metrics.count('projection_events_total', labels, batch.events.length);
+    metrics.observe('projection_commit_seconds', (clock.now() - started) / 1000, labels);
+    metrics.gauge('projection_sequence', batch.upTo.sequence, labels);
     if (clock.now() - this.#lagAt >= LAG_EVERY_MS) await this.#checkStream();
   }
 
@@ -155,7 +155,7 @@ class Runner {
     }
     this.#failure = failure;
     conditions.report(`projection/${this.#schema}`, failure);
-    metrics.count('headwater_projection_failures_total', { projection: this.#schema, code: failure.code });
+    metrics.count('projection_failures_total', { projection: this.#schema, code: failure.code });
   }
 
   #succeed(): void {

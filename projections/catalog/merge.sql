@@ -41,16 +41,19 @@ UPDATE source s SET run = r.run, pass = r.pass
  WHERE s.id = r.source_id AND (r.run, r.pass) > (r.old_run, r.old_pass);
 
 -- 4. Births: of every contribution that was accepted when it came, also of one that the same batch withdrew.
-INSERT INTO birth (id, key, first_at, last_at, position)
-SELECT DISTINCT ON (id) id, key, first_at, last_at, position
-  FROM (SELECT birth_id(s.backbone, s.group_name, s.epoch, c.first_number, c.key) AS id,
-               c.key, c.first_at, c.last_at, c.position, c.n
-          FROM stage_catalog_contribution c
-          JOIN stage_catalog_source s ON s.n = c.source_n
-          JOIN stage_catalog_resolved r ON r.n = c.source_n
-         WHERE (c.run, c.pass) >= (r.old_run, r.old_pass)) accepted
- ORDER BY id, n
-ON CONFLICT (id) DO NOTHING;
+WITH born AS (
+  INSERT INTO birth (id, key, first_at, last_at, position)
+  SELECT DISTINCT ON (id) id, key, first_at, last_at, position
+    FROM (SELECT birth_id(s.backbone, s.group_name, s.epoch, c.first_number, c.key) AS id,
+                 c.key, c.first_at, c.last_at, c.position, c.n
+            FROM stage_catalog_contribution c
+            JOIN stage_catalog_source s ON s.n = c.source_n
+            JOIN stage_catalog_resolved r ON r.n = c.source_n
+           WHERE (c.run, c.pass) >= (r.old_run, r.old_pass)) accepted
+   ORDER BY id, n
+  ON CONFLICT (id) DO NOTHING
+  RETURNING key)
+INSERT INTO stage_catalog_affected (key) SELECT DISTINCT key FROM born;
 
 -- 5. Live contributions. A message that was stored twice changes nothing.
 WITH lists AS (
