@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { HeadwaterError } from '../../infra/base/errors/index.ts';
@@ -14,14 +13,10 @@ export class RangeThread {
   #ended: Error | null = null;
 
   constructor() {
-    // From the sources (tests, development) the thread needs tsx as the main thread does; compiled it is plain JavaScript.
-    // By its path: a bare name would be looked for from the folder in which the program was started.
+    // From the sources (tests, development) the thread has to be taught TypeScript; compiled it is plain JavaScript.
     const source = import.meta.url.endsWith('.ts');
-    const file = new URL(source ? './rangeWorker.ts' : './rangeWorker.js', import.meta.url);
-    this.#worker = new Worker(
-      file,
-      source ? { execArgv: ['--import', createRequire(import.meta.url).resolve('tsx')] } : {},
-    );
+    const file = source ? './rangeWorkerFromSource.mjs' : './rangeWorker.js';
+    this.#worker = new Worker(new URL(file, import.meta.url));
     // An idle worker must not keep a process alive that has nothing else to do.
     this.#worker.unref();
     this.#worker.on('message', (reply: WorkerReply) => this.#answered(reply));

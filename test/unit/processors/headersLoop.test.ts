@@ -1,0 +1,245 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { type HeadersPorts, headersProcessor } from '../../../processors/headers/headersProcessor.ts';
+import { WorkerPool } from '../../../processors/headers/workerPool.ts';
+import { importOverview } from '../../../processors/import/overviewFile.ts';
+import { DEFAULT_IMPORT_SETTINGS } from '../../../processors/import/settings.ts';
+import { runProcessor } from '../../../processors/run.ts';
+import { decodeChunk } from '../../../streams/codec/chunk.ts';
+import { makeEvent } from '../../../streams/events/index.ts';
+import { overviewBatch } from '../../../streams/events/overview.ts';
+import { rangeFetched } from '../../../streams/events/ranges.ts';
+import { ArticleNumber, Backbone, EpochMs, Group } from '../../../streams/ids.ts';
+import { headersConsumer } from '../../../streams/topology.ts';
+import { overviewLine } from '../../kit/memoryArticles.ts';
+import { type ProcessorWorld, processorWorld, running } from '../../kit/processorWorld.ts';
+import { settle } from '../../kit/timePasses.ts';
+import { until } from '../../kit/until.ts';
+
+const group = Group('a.b');
+const workers = new WorkerPool(1);
+afterAll(() => workers.close());
+
+const file = (from: number, to: number) => {
+  let text = '';
+  for (let n = from; n <= to; n++) text += `${overviewLine(n, 'a.b')}\r\n`;
+  return Buffer.from(text, 'latin1');
+};
+async function* once(bytes: Buffer) {
+  yield bytes;
+}
+/** Puts fetched ranges into the world: what the headers loop starts from. */
+const load = async (world: ProcessorWorld, lines = 200, own = { rangeLines: 250_000, batchLines: 50 }) => {
+  const settings = {
+    ...DEFAULT_IMPORT_SETTINGS,
+    rangeLines: own.rangeLines,
+    batch: { lines: own.batchLines, rawBytes: 3_000_000 },
+  };
+  const request = { bytes: once(file(1, lines)), group, backbone: Backbone('local') };
+  await importOverview(request, world, new AbortController().signal, settings);
+};
+const start = (world: ProcessorWorld, change: Partial<HeadersPorts> = {}) =>
+  running((signal) => runProcessor(headersProcessor({ ...world, workers, seed: () => 7, ...change }), world, signal));
+const parsed = (world: ProcessorWorld) => world.events.events('RANGES', 'range.parsed').map(({ data }) => data);
+const failures = (world: ProcessorWorld) => world.events.events('RANGES', 'range.failed').map(({ data }) => data);
+const unfinished = (world: ProcessorWorld) => world.events.consumer(headersConsumer).unfinished;
+/** Time stands still; the worker thread takes real time. */
+const soon = (what: string, probe: () => boolean) => until(what, probe, { deadlineMs: 15_000, everyMs: 5 });
+
+/** What the highest pass says, decoded and without what a pass may differ in. */
+const content = (world: ProcessorWorld) => {
+  const pass = Math.max(...world.events.events('RELEASES', 'release.opened').map(({ data }) => data.pass));
+  const seen = world.events.events('RELEASES', 'release.seen').filter(({ data }) => data.pass === pass);
+  const written = world.events.events('CHUNKS', 'chunks.written').filter(({ data }) => data.pass === pass);
+  return {
+    contributions: seen.flatMap(({ data }) => data.body.map(({ chunksPosition: _, ...rest }) => rest)),
+    chunks: written.flatMap(({ data }) =>
+      data.body.map(({ payload, ...head }) => ({ ...head, files: decodeChunk(payload) })),
+    ),
+    k: [seen.map(({ data }) => data.k), written.map(({ data }) => data.k)],
+  };
+};
+
+describe('the headers loop', () => {
+  it('turns a fetched range into opened, chunks, contributions and parsed, in that order', async () => {
+    const world = processorWorld();
+    await load(world);
+    const loop = start(world);
+    await soon('the range', () => unfinished(world) === 0 && parsed(world).length === 1);
+    const [data] = parsed(world);
+    expect(data).toMatchObject({
+      lane: 'import',
+      pass: 1,
+      lines: 200,
+      kept: 200,
+      skipped: {},
+      releases: 100,
+      files: 100,
+    });
+    expect(data!.segments).toBe(200);
+    expect(data!.missing).toEqual([]);
+    const releases = world.events.events('RELEASES');
+    const chunks = world.events.events('CHUNKS');
+    expect(releases[0]!.type).toBe('release.opened');
+    expect(chunks[0]!.type).toBe('chunks.opened');
+    expect(data!.releasesPosition).toEqual({ number: 1, sequence: releases.length });
+    expect(data!.chunksPosition).toEqual({ number: 1, sequence: chunks.length });
+    const { contributions, chunks: stored } = content(world);
+    expect(contributions).toHaveLength(100);
+    expect(stored.flatMap((c) => c.files).flatMap((f) => f.segments)).toHaveLength(200);
+    const seen = world.events.events('RELEASES', 'release.seen').flatMap(({ data: d }) => d.body);
+    expect(seen.every((c) => c.chunksPosition.sequence >= 2 && c.chunksPosition.sequence <= chunks.length)).toBe(true);
+    await loop.stop();
+  });
+
+  it('gives a redelivery after a crash a higher pass with the same content, wherever the crash was', async () => {
+    const calm = processorWorld();
+    await load(calm);
+    const undisturbed = start(calm);
+    await soon('the range', () => parsed(calm).length === 1);
+    await undisturbed.stop();
+    for (const type of ['release.opened', 'chunks.opened', 'chunks.written', 'release.seen', 'range.parsed'] as const) {
+      const world = processorWorld();
+      await load(world);
+      world.events.failNext(new Error('the process dies here'), 1, type);
+      const dying = start(world);
+      await soon('the crash', () => dying.failure() !== undefined);
+      await expect(dying.stop()).rejects.toThrow('the process dies here');
+      expect(parsed(world)).toEqual([]);
+      const loop = start(world);
+      await soon('the range', () => parsed(world).length === 1);
+      await loop.stop();
+      const { pass, chunksPosition, releasesPosition, ...rest } = parsed(world)[0]!;
+      expect(pass).toBe(2);
+      expect(rest).toEqual(
+        (({ pass: _, chunksPosition: c, releasesPosition: r, ...other }) => other)(parsed(calm)[0]!),
+      );
+      expect(content(world)).toEqual(content(calm));
+    }
+  });
+
+  it('opens a pass above any that another worker opened and the catalog does not know yet', async () => {
+    const world = processorWorld();
+    await load(world);
+    const first = start(world);
+    await soon('the range', () => parsed(world).length === 1);
+    await first.stop();
+    world.ledger.lagging = world.events.stream('RANGES').last - 1;
+    const [event] = world.events.events('RANGES', 'range.fetched');
+    await redeliver(world, event!);
+    const second = start(world, { passes: { highestPass: async () => 0 } });
+    await soon('the second pass', () => parsed(world).length === 2);
+    expect(parsed(world).map(({ pass }) => pass)).toEqual([1, 2]);
+    await second.stop();
+  });
+
+  it('opens nothing for a range that is parsed already, nor for one whose batches are purged', async () => {
+    const world = processorWorld();
+    await load(world);
+    const first = start(world);
+    await soon('the range', () => parsed(world).length === 1);
+    await first.stop();
+    const [event] = world.events.events('RANGES', 'range.fetched');
+    await redeliver(world, event!);
+    const second = start(world);
+    await soon('the acknowledgement', () => unfinished(world) === 0);
+    expect(world.events.events('RELEASES', 'release.opened')).toHaveLength(1);
+    // Now as a ledger sees it that is being rebuilt: it does not know yet that the range is parsed.
+    await world.events.purge(event!.data);
+    world.ledger.lagging = event === undefined ? 0 : 2;
+    await redeliver(world, event!);
+    await settle();
+    expect(unfinished(world)).toBe(1);
+    expect(world.events.events('RELEASES', 'release.opened')).toHaveLength(1);
+    world.ledger.lagging = null;
+    await world.clock.advance(1000);
+    await soon('the acknowledgement', () => unfinished(world) === 0);
+    expect(world.events.events('RELEASES', 'release.opened')).toHaveLength(1);
+    expect(failures(world)).toEqual([]);
+    await second.stop();
+  });
+
+  it('fails a range with RANGE_BATCH_GONE when its batches were lost', async () => {
+    const world = processorWorld();
+    await load(world);
+    const [event] = world.events.events('RANGES', 'range.fetched');
+    await world.events.purge(event!.data);
+    const loop = start(world);
+    await soon('the failure', () => failures(world).length === 1);
+    expect(failures(world)[0]).toMatchObject({
+      origin: 'headers',
+      stage: 'parse',
+      class: 'error',
+      code: 'RANGE_BATCH_GONE',
+    });
+    await soon('the end', () => unfinished(world) === 0);
+    await loop.stop();
+  });
+
+  it('sets a range aside that breaks the parser, and parses the others', async () => {
+    const world = processorWorld();
+    await load(world, 200, { rangeLines: 100, batchLines: 50 });
+    const [first] = world.events.events('RANGES', 'range.fetched');
+    // The same range once more with a batch that is no frame.
+    const run = { ...first!.data, run: 2 };
+    const { backbone, rangeId, lo, hi } = run;
+    const data = { backbone, group, rangeId, run: 2, lo, hi, body: Buffer.from('damaged') };
+    const stored = await world.events.append(makeEvent(overviewBatch, EpochMs(0), data));
+    const sequence = stored.kind === 'stored' ? stored.position.sequence : 0;
+    const batches = [{ sequence, lo, hi, lines: 1, rawBytes: 10 }];
+    await world.events.append(makeEvent(rangeFetched, EpochMs(0), { ...run, batches }));
+    const loop = start(world);
+    await soon('all', () => unfinished(world) === 0 && parsed(world).length === 2);
+    expect(failures(world)).toMatchObject([
+      { class: 'quarantined', stage: 'parse', code: 'RANGE_BREAKS_PARSER', run: 2 },
+    ]);
+    await loop.stop();
+  });
+
+  it('waits for the version of the group list that the range was planned with', async () => {
+    const world = processorWorld();
+    await load(world);
+    let list: Awaited<ReturnType<typeof world.groupLists.version>> = null;
+    const loop = start(world, {
+      groupLists: { ...world.groupLists, version: async () => list, current: async () => list },
+    });
+    await settle();
+    expect(world.events.events('RELEASES')).toEqual([]);
+    list = await world.groupLists.current();
+    await world.clock.advance(1000);
+    await soon('the range', () => parsed(world).length === 1);
+    await loop.stop();
+  });
+
+  it('retries a range whose worker died, and sets it aside the third time (HEADERS_WORKER_DIED)', async () => {
+    const world = processorWorld();
+    await load(world);
+    const dying = new WorkerPool(1);
+    const withThread: WorkerPool['withThread'] = (use) =>
+      WorkerPool.prototype.withThread.call(dying, async (thread) => {
+        await thread.close();
+        return await use(thread as never);
+      }) as never;
+    const pool = Object.assign(Object.create(dying), { withThread }) as WorkerPool;
+    const loop = start(world, {
+      workers: new Proxy(dying, { get: (t, k) => (k === 'withThread' ? pool.withThread : Reflect.get(t, k, t)) }),
+    });
+    await soon('the report', () => world.conditions.open.size === 1);
+    expect([...world.conditions.open]).toMatchObject([['consumer/headers', { code: 'HEADERS_WORKER_DIED' }]]);
+    await world.clock.advance(5000);
+    await soon('the second death', () => world.conditions.reports.length === 2);
+    await world.clock.advance(5000);
+    await soon('the failure', () => failures(world).length === 1);
+    expect(failures(world)[0]).toMatchObject({ class: 'quarantined', code: 'RANGE_BREAKS_PARSER' });
+    await loop.stop();
+  });
+});
+
+/** As the stream's dedup window had passed: the same event lies there twice and is delivered anew. */
+async function redeliver(world: ProcessorWorld, event: { readonly data: { readonly lo: number } }): Promise<void> {
+  const message = world.events.stream('RANGES').messages.find((m) => {
+    return (
+      m.wire.subject.startsWith('range.fetched.') && m.wire.payload.length > 0 && event.data.lo === ArticleNumber(1)
+    );
+  });
+  world.events.putRaw('RANGES', message!.wire);
+}
