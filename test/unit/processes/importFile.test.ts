@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseConfig } from '../../../infra/config/index.ts';
+import { importOverviewCommand, openOverview } from '../../../infra/processes/commands/importOverview.ts';
+
+const text = Buffer.from('1\ta\tb\r\n'.repeat(200_000));
+let folder: string;
+const path = (name: string) => join(folder, name);
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hw-import-'));
+  const packed = gzipSync(text);
+  writeFileSync(path('plain.tsv'), text);
+  writeFileSync(path('packed.tsv.gz'), packed);
+  writeFileSync(path('cut.tsv.gz'), packed.subarray(0, packed.length / 2));
+  writeFileSync(path('no.tsv.gz'), 'this is no gzip');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function read(name: string): Promise<{ bytes: Buffer; fileBytes: number }> {
+  const pieces: Buffer[] = [];
+  let fileBytes = 0;
+  for await (const piece of openOverview(path(name), (n) => (fileBytes += n))) pieces.push(piece);
+  return { bytes: Buffer.concat(pieces), fileBytes };
+}
+
+describe('a file of overview lines', () => {
+  it.each(['plain.tsv', 'packed.tsv.gz'])('%s gives its lines and counts its own bytes', async (name) => {
+    const { bytes, fileBytes } = await read(name);
+    expect(bytes.equals(text)).toBe(true);
+    expect(fileBytes).toBeGreaterThan(0);
+  });
+
+  it.each(['cut.tsv.gz', 'no.tsv.gz', 'missing.tsv'])('%s is refused by name', async (name) => {
+    await expect(read(name)).rejects.toThrow(new RegExp(`IMPORT_FILE_UNREADABLE.*${name}`));
+  });
+
+  it('is looked for before anything is connected to', async () => {
+    const context = {
+      config: parseConfig('', 'f', {}),
+      configFile: null,
+      env: {},
+      print() {},
+      signal: new AbortController().signal,
+      isTerminal: false,
+    };
+    const options = { group: 'alt.a', backbone: 'x' };
+    expect(() => importOverviewCommand(context, path('missing.tsv'), options)).toThrow(/IMPORT_FILE_UNREADABLE/);
+    expect(() => importOverviewCommand(context, path('plain.tsv'), { ...options, backbone: 'X Y' })).toThrow(
+      /USAGE_WRONG_VALUE/,
+    );
+  });
+});
