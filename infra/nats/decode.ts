@@ -38,7 +38,9 @@ export function decodeStored(wire: WireMessage, place: Place, metrics: Metrics):
   } catch (error) {
     const known = eventError(error, place);
     if (known instanceof HeadwaterError) {
-      metrics.count(REJECTED_METRIC, { type: String(known.fields.type), code: known.code });
+      // A type from outside is no label: there is no end to them.
+      const type = known.code === 'EVENT_UNKNOWN_TYPE' ? 'unknown' : String(known.fields.type);
+      metrics.count(REJECTED_METRIC, { type, code: known.code });
     }
     throw known;
   }
