@@ -33,7 +33,7 @@ export const bannerLines = (facts: BannerFacts): readonly string[] => [
   '',
   'Try a search:',
   '',
-  `  curl '${facts.address}/api?t=search&q=linux&apikey=${facts.key}'`,
+  `  curl '${facts.address}/api?t=search&apikey=${facts.key}'`,
   '',
   ...(facts.providers === 0
     ? withoutProvider
