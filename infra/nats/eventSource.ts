@@ -52,6 +52,9 @@ class Slots {
   }
 }
 
+/** The condition of the deliveries as such. `consumer/<durable>` is the condition of the work on them: only its success clears that. */
+const deliveryOf = ({ durable }: ConsumerSpec): string => `delivery/${durable}`;
+
 class Take {
   readonly #link: NatsLink;
   readonly #spec: ConsumerSpec;
@@ -101,7 +104,7 @@ class Take {
   }
 
   async #ended(end: PullEnd, detail: string): Promise<void> {
-    const about = `consumer/${this.#spec.durable}`;
+    const about = deliveryOf(this.#spec);
     this.#large = end === 'too large';
     if (end !== 'gone' && end !== 'lost') {
       this.#failures = 0;
@@ -119,7 +122,7 @@ class Take {
 
   #delivery(pulled: Pulled): Delivery {
     this.#failures = 0;
-    this.#link.conditions.clear(`consumer/${this.#spec.durable}`);
+    this.#link.conditions.clear(deliveryOf(this.#spec));
     const { reply, facts } = pulled;
     const number = parseStreamName(facts.stream)?.number ?? 1;
     const position = { number, sequence: facts.streamSequence };
