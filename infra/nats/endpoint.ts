@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from 'nats';
+import { HeadwaterError } from '../base/errors/index.ts';
 
 export interface Endpoint {
   readonly options: ConnectionOptions;
@@ -13,7 +14,13 @@ interface Given {
   readonly token?: string | undefined;
 }
 
-const parse = (text: string): URL => new URL(text.includes('://') ? text : `nats://${text}`);
+/** The address itself is not shown in the error: it may hold a password. */
+function parse(text: string): URL {
+  const full = text.includes('://') ? text : `nats://${text}`;
+  if (!URL.canParse(full) || new URL(full).hostname === '') throw new HeadwaterError('NATS_BAD_URL');
+  return new URL(full);
+}
+
 const plain = (value: string): string | undefined => (value === '' ? undefined : decodeURIComponent(value));
 
 /** The client's options for a URL: its user and password count where none are given apart; `tls://` demands TLS. */

@@ -7,6 +7,11 @@ export const natsErrors = defineErrors({
     message: (f) => `NATS does not answer (${f.stream ?? f.url ?? 'connection'}): ${f.reason ?? 'no answer'}`,
     hint: 'Start the NATS server, or correct NATS_URL. Nothing is lost: everything waits and goes on.',
   },
+  NATS_BAD_URL: {
+    retriable: false,
+    message: () => 'the address of NATS is no URL of the form nats://host:port',
+    hint: 'Correct NATS_URL (or nats.url); several servers are separated by commas.',
+  },
   NATS_WRONG_CREDENTIALS: {
     retriable: false,
     message: (f) => `NATS at ${f.url} refuses the login: ${f.reason}`,

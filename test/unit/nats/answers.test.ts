@@ -188,6 +188,13 @@ describe('the address of NATS', () => {
   });
 });
 
+describe('an address that is no URL', () => {
+  it.each(['', 'nats://', 'nats://user:secret@:4222', 'nats://h:port'])('is refused without showing it: %s', (url) => {
+    expect(() => readEndpoint({ url })).toThrow(expect.objectContaining({ code: 'NATS_BAD_URL' }));
+    expect(() => readEndpoint({ url })).not.toThrow(/secret/);
+  });
+});
+
 describe('the durability in force', () => {
   it('is one sentence', () => {
     expect(describeDurability({ kind: 'always' })).toContain('on disk before');
