@@ -48,10 +48,18 @@ export const catalog: Projection<void> = {
     stagingTable('stage_catalog_key', 'key uuid'),
     stagingTable(
       'stage_catalog_member',
-      `key uuid, component int8, source_id int4, posting int4, backbone_id int4, epoch int4, birth uuid,
-      first_at int8, last_at int8`,
+      `key uuid, source_id int4, posting int4, backbone_id int4, epoch int4, birth uuid, first_at int8, last_at int8,
+      bytes int8, par2_bytes int8, chunks_position int8, files int4, files_complete int4, files_total int4,
+      segments int4, segments_total int4, par2_files int4, par2_segments int4, par2_segments_total int4, group_id int4,
+      group_name text, has_nfo bool, obfuscated bool, name text, poster text, groups int4[]`,
     ),
-    stagingTable('stage_catalog_birth', 'id uuid, key uuid, position int8, redirect_to uuid, component int8'),
+    stagingTable('stage_catalog_place', 'key uuid, source_id int4, posting int4, component int8'),
+    stagingTable(
+      'stage_catalog_birth',
+      'id uuid, key uuid, first_at int8, last_at int8, position int8, redirect_to uuid',
+    ),
+    stagingTable('stage_catalog_assigned', 'id uuid, key uuid, position int8, component int8'),
     stagingTable('stage_catalog_identity', 'key uuid, component int8, release_id uuid'),
+    stagingTable('stage_catalog_redirect', 'id uuid, redirect_to uuid'),
   ],
 };

@@ -1,5 +1,8 @@
 -- One batch of RELEASES into the catalog. Set-based and ordered by key; only the keys of contributions that came or went
 -- are recomputed. The result is a function of the events in their order, never of where a batch begins.
+--
+-- Nested loops are right where staged rows look into large tables by an index, and switched off where staged rows are
+-- joined with each other: the planner knows too little of those, and a wrong guess there is quadratic.
 
 -- 1. Names. The anti-joins keep the sequences from burning a number for each name that is known.
 INSERT INTO backbone_name (name)
@@ -39,6 +42,8 @@ INSERT INTO stage_catalog_affected (key) SELECT DISTINCT key FROM gone;
 UPDATE source s SET run = r.run, pass = r.pass
   FROM stage_catalog_resolved r
  WHERE s.id = r.source_id AND (r.run, r.pass) > (r.old_run, r.old_pass);
+
+SET LOCAL enable_nestloop = off;
 
 -- 4. Births: of every contribution that was accepted when it came, also of one that the same batch withdrew.
 WITH born AS (
@@ -83,58 +88,83 @@ INSERT INTO stage_catalog_affected (key) SELECT DISTINCT key FROM live;
 INSERT INTO stage_catalog_key (key) SELECT DISTINCT key FROM stage_catalog_affected ORDER BY key;
 ANALYZE stage_catalog_key;
 
--- 6. Identity: contributions of a key less than 3 days (259,200,000 ms) apart are one component.
+SET LOCAL enable_nestloop = on;
+
+-- 6. All that is known of the affected keys, out of the large tables.
 INSERT INTO stage_catalog_member
-  (key, component, source_id, posting, backbone_id, epoch, birth, first_at, last_at)
-SELECT key, count(*) FILTER (WHERE apart) OVER (PARTITION BY key ORDER BY first_at, last_at, source_id, posting),
-       source_id, posting, backbone_id, epoch, birth, first_at, last_at
-  FROM (SELECT c.key, c.source_id, c.posting, c.first_at, c.last_at, s.backbone_id, s.epoch,
-               birth_id(b.name, g.name, s.epoch, c.first_number, c.key) AS birth,
-               coalesce(c.first_at - max(c.last_at) OVER (
-                 PARTITION BY c.key ORDER BY c.first_at, c.last_at, c.source_id, c.posting
+  (key, source_id, posting, backbone_id, epoch, birth, first_at, last_at, bytes, par2_bytes, chunks_position, files,
+   files_complete, files_total, segments, segments_total, par2_files, par2_segments, par2_segments_total, group_id,
+   group_name, has_nfo, obfuscated, name, poster, groups)
+SELECT c.key, c.source_id, c.posting, s.backbone_id, s.epoch, birth_id(b.name, sg.name, s.epoch, c.first_number, c.key),
+       c.first_at, c.last_at, c.bytes, c.par2_bytes, c.chunks_position, c.files, c.files_complete, c.files_total,
+       c.segments, c.segments_total, c.par2_files, c.par2_segments, c.par2_segments_total, c.group_id, g.name, c.has_nfo,
+       c.obfuscated, c.name, c.poster, c.groups
+  FROM stage_catalog_key k
+  JOIN contribution c ON c.key = k.key
+  JOIN source s ON s.id = c.source_id
+  JOIN backbone_name b ON b.id = s.backbone_id
+  JOIN group_name sg ON sg.id = s.group_id
+  JOIN group_name g ON g.id = c.group_id;
+ANALYZE stage_catalog_member (key);
+
+INSERT INTO stage_catalog_birth (id, key, first_at, last_at, position, redirect_to)
+SELECT b.id, b.key, b.first_at, b.last_at, b.position, b.redirect_to
+  FROM stage_catalog_key k JOIN birth b ON b.key = k.key;
+ANALYZE stage_catalog_birth (id, key);
+
+SET LOCAL enable_nestloop = off;
+
+-- 7. Identity: contributions of a key less than 3 days (259,200,000 ms) apart are one component.
+INSERT INTO stage_catalog_place (key, source_id, posting, component)
+SELECT key, source_id, posting, count(*) FILTER (WHERE apart) OVER (
+         PARTITION BY key ORDER BY first_at, last_at, source_id, posting)
+  FROM (SELECT key, source_id, posting, first_at, last_at,
+               coalesce(first_at - max(last_at) OVER (
+                 PARTITION BY key ORDER BY first_at, last_at, source_id, posting
                  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) >= 259200000, true) AS apart
-          FROM stage_catalog_key k
-          JOIN contribution c ON c.key = k.key
-          JOIN source s ON s.id = c.source_id
-          JOIN backbone_name b ON b.id = s.backbone_id
-          JOIN group_name g ON g.id = s.group_id) spans;
-ANALYZE stage_catalog_member;
+          FROM stage_catalog_member) spans;
+ANALYZE stage_catalog_place (key);
 
 -- A birth belongs to the component that holds its contribution; when that is gone, to the nearest one that is less than
 -- 3 days away, of two as near the earlier. It never joins components.
-INSERT INTO stage_catalog_birth (id, key, position, redirect_to, component)
+INSERT INTO stage_catalog_assigned (id, key, position, component)
 WITH component AS (
-  SELECT key, component, min(first_at) AS first_at, max(last_at) AS last_at
-    FROM stage_catalog_member GROUP BY key, component),
-own AS (SELECT key, birth, min(component) AS component FROM stage_catalog_member GROUP BY key, birth)
-SELECT b.id, b.key, b.position, b.redirect_to, coalesce(o.component, near.component)
-  FROM stage_catalog_key k
-  JOIN birth b ON b.key = k.key
-  LEFT JOIN own o ON o.key = b.key AND o.birth = b.id
-  LEFT JOIN LATERAL (
-    SELECT c.component FROM component c
-     WHERE o.component IS NULL AND c.key = b.key
-       AND greatest(0, c.first_at - b.last_at, b.first_at - c.last_at) < 259200000
-     ORDER BY greatest(0, c.first_at - b.last_at, b.first_at - c.last_at), c.component LIMIT 1) near ON true;
+  SELECT key, p.component, min(m.first_at) AS first_at, max(m.last_at) AS last_at
+    FROM stage_catalog_member m JOIN stage_catalog_place p USING (key, source_id, posting) GROUP BY 1, 2),
+own AS (
+  SELECT key, m.birth AS id, min(p.component) AS component
+    FROM stage_catalog_member m JOIN stage_catalog_place p USING (key, source_id, posting) GROUP BY 1, 2),
+distance AS (
+  SELECT b.id, b.key, b.position, c.component,
+         CASE WHEN c.component = o.component THEN -1
+              ELSE greatest(0, c.first_at - b.last_at, b.first_at - c.last_at) END AS ms
+    FROM stage_catalog_birth b
+    JOIN component c USING (key)
+    LEFT JOIN own o ON o.key = b.key AND o.id = b.id)
+SELECT DISTINCT ON (id) id, key, position, component FROM distance
+ WHERE ms < 259200000 ORDER BY id, ms, component;
+ANALYZE stage_catalog_assigned (id, key);
 
+-- The oldest birth is the id.
 INSERT INTO stage_catalog_identity (key, component, release_id)
 SELECT DISTINCT ON (key, component) key, component, id
-  FROM stage_catalog_birth WHERE component IS NOT NULL ORDER BY key, component, position, id;
+  FROM stage_catalog_assigned ORDER BY key, component, position, id;
+ANALYZE stage_catalog_identity (key, release_id);
 
-UPDATE birth b SET redirect_to = wanted.redirect_to
-  FROM (SELECT s.id, s.redirect_to AS before, nullif(i.release_id, s.id) AS redirect_to
-          FROM stage_catalog_birth s LEFT JOIN stage_catalog_identity i USING (key, component)) wanted
- WHERE b.id = wanted.id AND wanted.before IS DISTINCT FROM wanted.redirect_to;
+INSERT INTO stage_catalog_redirect (id, redirect_to)
+SELECT b.id, nullif(i.release_id, b.id)
+  FROM stage_catalog_birth b
+  LEFT JOIN stage_catalog_assigned a USING (id)
+  LEFT JOIN stage_catalog_identity i ON i.key = a.key AND i.component = a.component
+ WHERE b.redirect_to IS DISTINCT FROM nullif(i.release_id, b.id);
 
--- 7. What a release shows. Sums within one (backbone, epoch), the largest such sum: a second backbone counts nothing twice.
+-- 8. What a release shows. Sums within one (backbone, epoch), the largest such sum: a second backbone counts nothing twice.
 INSERT INTO release AS r
   (release_id, key, first_at, last_at, bytes, par2_bytes, chunks_position, files, files_complete, files_total, segments,
    segments_total, par2_files, par2_segments, par2_segments_total, group_id, has_nfo, obfuscated, provisional, name,
    poster, groups, tokens)
 WITH member AS (
-  SELECT m.component, m.backbone_id, m.epoch, c.*
-    FROM stage_catalog_member m
-    JOIN contribution c ON (c.key, c.source_id, c.posting) = (m.key, m.source_id, m.posting)),
+  SELECT m.*, p.component FROM stage_catalog_member m JOIN stage_catalog_place p USING (key, source_id, posting)),
 sums AS (
   SELECT DISTINCT ON (key, component) * FROM (
     SELECT key, component, sum(segments) AS segments, sum(bytes) AS bytes, sum(files_complete) AS files_complete,
@@ -150,17 +180,16 @@ span AS (
     FROM member GROUP BY key, component),
 shown AS (
   -- The first article's contribution names the release; the further keys only make equal times end alike.
-  SELECT DISTINCT ON (m.key, m.component) m.key, m.component, m.name, m.poster, m.group_id
-    FROM member m JOIN group_name g ON g.id = m.group_id
-   ORDER BY m.key, m.component, m.first_at, m.name COLLATE "C", m.poster COLLATE "C", g.name COLLATE "C"),
+  SELECT DISTINCT ON (key, component) key, component, name, poster, group_id FROM member
+   ORDER BY key, component, first_at, name COLLATE "C", poster COLLATE "C", group_name COLLATE "C"),
 others AS (
   SELECT s.key, s.component, array_agg(DISTINCT e.id ORDER BY e.id) AS groups
     FROM shown s
-    JOIN member m ON m.key = s.key AND m.component = s.component
-    CROSS JOIN LATERAL (SELECT m.group_id AS id UNION ALL SELECT unnest(m.groups)) e
+    JOIN (SELECT key, component, group_id AS id FROM member
+          UNION SELECT key, component, unnest(groups) FROM member) e USING (key, component)
    WHERE e.id <> s.group_id GROUP BY 1, 2),
 words AS (SELECT DISTINCT ON (name) name, array_to_tsvector(tokens) AS tokens FROM stage_catalog_name)
-SELECT i.release_id, i.key, span.first_at, span.last_at, least(t.bytes, 9007199254740991)::bigint,
+SELECT i.release_id, key, span.first_at, span.last_at, least(t.bytes, 9007199254740991)::bigint,
        least(t.par2_bytes, 9007199254740991)::bigint, span.chunks_position, least(t.files, 2147483647)::integer,
        least(t.files_complete, 2147483647)::integer, span.files_total, least(t.segments, 2147483647)::integer,
        least(t.segments_total, 2147483647)::integer, least(t.par2_files, 2147483647)::integer,
@@ -174,7 +203,7 @@ SELECT i.release_id, i.key, span.first_at, span.last_at, least(t.bytes, 90071992
   JOIN shown USING (key, component)
   LEFT JOIN others USING (key, component)
   LEFT JOIN words ON words.name = shown.name
- ORDER BY i.key, i.component
+ ORDER BY key, component
 ON CONFLICT (release_id) DO UPDATE SET
   first_at = excluded.first_at, last_at = excluded.last_at, bytes = excluded.bytes, par2_bytes = excluded.par2_bytes,
   chunks_position = excluded.chunks_position, files = excluded.files, files_complete = excluded.files_complete,
@@ -185,5 +214,9 @@ ON CONFLICT (release_id) DO UPDATE SET
   poster = excluded.poster, groups = excluded.groups, tokens = excluded.tokens
 WHERE (r.*) IS DISTINCT FROM (excluded.*);
 
+SET LOCAL enable_nestloop = on;
+
+UPDATE birth b SET redirect_to = w.redirect_to FROM stage_catalog_redirect w WHERE b.id = w.id;
+
 DELETE FROM release r USING stage_catalog_key k
- WHERE r.key = k.key AND NOT EXISTS (SELECT FROM stage_catalog_identity i WHERE i.release_id = r.release_id);
+ WHERE r.key = k.key AND r.release_id NOT IN (SELECT release_id FROM stage_catalog_identity);

@@ -15,6 +15,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   þ: 'th',
   ł: 'l',
   ı: 'i',
+  ς: 'σ',
 };
 const SPECIAL = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'gu');
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ClosableDatabase } from '../../infra/postgres/index.ts';
+import type { PassLedger } from '../../processors/ports.ts';
 import { birthOf } from '../../projections/catalog/birth.ts';
 import { catalog } from '../../projections/catalog/index.ts';
 import { catalogCounts, contributionsOf, passLedger, releaseById } from '../../projections/catalog/rows.ts';
@@ -280,7 +281,7 @@ describe('what others read', () => {
     expect(await contributionsOf(db, idOf(o, 'name', 1))).toEqual([
       { ...passFields(o), key: keyOf('name'), posting: 0, firstAt: at(0), lastAt: at(0), chunks: 4 },
     ]);
-    const ledger = passLedger(db);
+    const ledger: PassLedger = passLedger(db);
     const { backbone, group, rangeId } = passFields(o);
     expect(await ledger.highestPass({ backbone, group, rangeId, run: 2 })).toBe(3);
     expect(await ledger.highestPass({ backbone, group, rangeId, run: 3 })).toBe(0);

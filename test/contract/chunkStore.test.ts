@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isHeadwaterError } from '../../infra/base/errors/index.ts';
+import type { ClosableDatabase } from '../../infra/postgres/index.ts';
+import { chunks } from '../../projections/chunks/index.ts';
+import { type ChunkedContribution, chunksOfContributions } from '../../projections/chunks/rows.ts';
+import type { HeadwaterEvent } from '../../streams/events/index.ts';
+import type { EpochMs } from '../../streams/ids.ts';
+import { openDatabase, projectAll } from '../kit/projections.ts';
+import {
+  chunksOpened,
+  DAY,
+  encodedChunk,
+  keyOf,
+  type PassOptions,
+  passFields,
+  stored,
+  T0,
+  written,
+} from '../kit/releaseEvents.ts';
+import { type Services, startServices } from '../kit/services.ts';
+
+let services: Services;
+let db: ClosableDatabase;
+
+beforeAll(async () => {
+  services = await startServices({ nats: false });
+});
+afterAll(() => services?.stop());
+beforeEach(async () => {
+  await db?.close();
+  db = await openDatabase(await services.freshDatabase());
+});
+afterAll(() => db?.close());
+
+const project = (events: readonly HeadwaterEvent[], sizes?: readonly number[]) =>
+  projectAll(db, chunks, stored(events), sizes);
+const payloads = async () =>
+  (await db.query<{ payload: Buffer }>('select payload from chunks.chunk order by payload')).map((r) =>
+    String(r.payload),
+  );
+const reference = (o: PassOptions, name: string, count: number, more: Partial<ChunkedContribution> = {}) => ({
+  ...passFields(o),
+  key: keyOf(name),
+  posting: 0,
+  firstAt: T0,
+  lastAt: T0,
+  chunks: count,
+  ...more,
+});
+const read = async (refs: readonly ChunkedContribution[]) => {
+  const out: string[] = [];
+  for await (const payload of chunksOfContributions(db, refs)) out.push(String(payload));
+  return out;
+};
+
+describe('the chunk store', () => {
+  it.each([[[1]], [[9]], [[2, 3, 1]]])(
+    'a pass replaces lower ones, and zombies change nothing (batches of %j)',
+    async (sizes) => {
+      const other = { lo: 1001, hi: 2000 };
+      await project(
+        [
+          chunksOpened(),
+          written({}, [encodedChunk('a', 'one'), encodedChunk('b', 'gone')]),
+          chunksOpened(other),
+          written(other, [encodedChunk('a', 'other range')]),
+          chunksOpened({ run: 2 }),
+          written({ run: 2 }, [encodedChunk('a', 'two')]),
+          written({}, [encodedChunk('b', 'zombie')], 1),
+          written({ run: 2 }, [encodedChunk('a', 'two')]),
+        ],
+        sizes,
+      );
+      expect(await payloads()).toEqual(['other range', 'two']);
+    },
+  );
+
+  it('an empty re-run leaves nothing', async () => {
+    await project([chunksOpened(), written({}, [encodedChunk('a', 'one')]), chunksOpened({ pass: 2 })], [2, 1]);
+    expect(await payloads()).toEqual([]);
+  });
+
+  it('keeps each month apart, and dates that cannot be in a table of their own', async () => {
+    const times = [
+      T0,
+      T0 + 40 * DAY,
+      Date.UTC(1970, 0, 1),
+      Date.UTC(2024, 1, 1),
+      Date.UTC(2024, 0, 31, 23, 59, 59, 999),
+    ];
+    const dated = [...times, 2 ** 52].map((t, k) =>
+      encodedChunk('a', `at ${k}`, { k, firstAt: t as EpochMs, lastAt: t as EpochMs }),
+    );
+    await project([chunksOpened(), written({}, dated)]);
+    const tables = await db.query(
+      'select tableoid::regclass::text as name, count(*) as n from chunks.chunk group by 1 order by 1',
+    );
+    expect(tables).toEqual([
+      { name: 'chunks.chunk_2024_01', n: 2 },
+      { name: 'chunks.chunk_2024_02', n: 2 },
+      { name: 'chunks.chunk_other', n: 2 },
+    ]);
+    // Also when it is built beside itself: the same names in another schema.
+    await projectAll(db, { ...chunks, name: 'chunks_next' }, stored([chunksOpened(), written({}, dated)]));
+    expect(await db.query('select count(*) as n from chunks_next.chunk_2024_01')).toEqual([{ n: 2 }]);
+    const [storage] = await db.query(`select attstorage as s from pg_attribute
+      where attrelid = 'chunks.chunk_2024_01'::regclass and attname = 'payload'`);
+    expect(storage).toEqual({ s: 'e' });
+  });
+
+  it('gives the chunks of contributions in their order and by slice, more than fit one query', async () => {
+    const many = Array.from({ length: 150 }, (_, k) => encodedChunk('a', `a${String(k).padStart(3, '0')}`, { k }));
+    const second = { lo: 1001, hi: 2000, backbone: 'bc' };
+    await project([
+      chunksOpened(),
+      written({}, many.toReversed()),
+      written({}, [encodedChunk('a', 'posting 1', { posting: 1 }), encodedChunk('b', 'other key')], 1),
+      chunksOpened(second),
+      written(second, [encodedChunk('a', 'second backbone')]),
+    ]);
+    const refs = [reference(second, 'a', 1), reference({}, 'a', 150), reference({}, 'a', 1, { posting: 1 })];
+    const all = await read(refs);
+    expect(all.length).toBe(152);
+    expect(all).toEqual(['second backbone', ...many.map((c) => String(c.payload)), 'posting 1']);
+  });
+
+  it('says so when a contribution is not whole, instead of giving a part of it', async () => {
+    await project([chunksOpened({ pass: 2 }), written({ pass: 2 }, [encodedChunk('a', 'new')])]);
+    for (const ref of [reference({ pass: 1 }, 'a', 1), reference({ pass: 2 }, 'a', 2), reference({ lo: 5 }, 'a', 1)]) {
+      const error = await read([ref]).catch((e: unknown) => e);
+      expect(isHeadwaterError(error, 'CHUNKS_NOT_READY')).toBe(true);
+    }
+    expect(await read([reference({ pass: 2 }, 'a', 1)])).toEqual(['new']);
+  });
+});
