@@ -38,7 +38,7 @@ export interface Nzbget {
   readonly folder: string;
   /** Folder that holds one folder a finished download. */
   readonly destination: string;
-  /** Hands in an NZB: its text, or an http(s) URL to fetch it from. Returns nzbget's id. */
+  /** Hands in an NZB: its text, or an http(s) URL to fetch it from; there '' leaves the name to its server. Returns nzbget's id. */
   add(nzbOrUrl: string, name: string): Promise<number>;
   /** The history entry of `name` once it is there, whatever its status. Rejects after `deadlineMs` (default 60,000). */
   wait(name: string, deadlineMs?: number): Promise<NzbgetHistory>;
@@ -138,7 +138,8 @@ async function add(port: number, nzbOrUrl: string, name: string): Promise<number
   const isUrl = /^https?:/.test(nzbOrUrl);
   const content = isUrl ? nzbOrUrl : Buffer.from(nzbOrUrl).toString('base64');
   const flags = ['', 0, false, false, '', 0, 'FORCE', []];
-  const id = await call(port, 'append', [isUrl ? name : `${name}.nzb`, content, ...flags]);
+  // Without a name the one in Content-Disposition counts; one that does not end in .nzb would be skipped.
+  const id = await call(port, 'append', [name === '' ? '' : `${name}.nzb`, content, ...flags]);
   if (typeof id !== 'number' || id <= 0) throw new Error(`nzbget did not take ${name}: ${JSON.stringify(id)}`);
   return id;
 }
