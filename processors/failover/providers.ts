@@ -134,13 +134,15 @@ export class Providers {
 
   #cool(state: State, error: Error, unreachable: boolean): void {
     const { clock, conditions, log } = this.#context;
+    conditions.report(`provider/${state.pool.provider}`, error);
+    // All its connections break at once when a provider goes: that is one failure.
+    if (state.openAt > clock.now()) return;
     const ms = Math.min(this.#cooling.maxMs, this.#cooling.firstMs * 2 ** state.failures);
     // The condition tells the trouble and every change of it; each further trial of a provider that stays down is no news.
     const level = state.failures === 0 ? 'warn' : 'debug';
     state.failures++;
     state.unreachable = unreachable;
     state.openAt = clock.now() + ms;
-    conditions.report(`provider/${state.pool.provider}`, error);
     log[level]('provider is left alone for a while', { provider: state.pool.provider, ms, error: error.message });
   }
 }

@@ -6,10 +6,17 @@ import type { WorkerReply, WorkerRequest } from './workerMessages.ts';
 /** A core is left for the loop, the database and the rest; one worker there always is. */
 export const defaultWorkers = (): number => Math.max(1, availableParallelism() - 1);
 
+interface Question {
+  readonly resolve: (reply: WorkerReply) => void;
+  readonly reject: (error: Error) => void;
+  /** Resolves with the answer or without one. */
+  readonly answered: Promise<void>;
+}
+
 /** One worker thread, asked one question at a time. */
 export class RangeThread {
   readonly #worker: Worker;
-  #waiting: { readonly resolve: (reply: WorkerReply) => void; readonly reject: (error: Error) => void } | null = null;
+  #waiting: Question | null = null;
   #ended: Error | null = null;
 
   constructor() {
@@ -37,19 +44,35 @@ export class RangeThread {
     signal.addEventListener('abort', onAbort, { once: true });
     this.#worker.ref();
     try {
-      return await new Promise<WorkerReply>((resolve, reject) => {
-        this.#waiting = { resolve, reject };
-        this.#worker.postMessage(request, transfer);
-      });
+      return await this.#post(request, transfer);
     } finally {
       this.#worker.unref();
       signal.removeEventListener('abort', onAbort);
     }
   }
 
+  /** Resolves when nothing is asked any more: whoever left a question behind an error lets it be answered. */
+  async quiet(): Promise<void> {
+    while (this.#waiting) await this.#waiting.answered;
+  }
+
   async close(): Promise<void> {
     this.#end('closed');
     await this.#worker.terminate();
+  }
+
+  #post(request: WorkerRequest, transfer: ArrayBuffer[]): Promise<WorkerReply> {
+    let settle: Pick<Question, 'resolve' | 'reject'> | undefined;
+    const reply = new Promise<WorkerReply>((resolve, reject) => {
+      settle = { resolve, reject };
+    });
+    const answered = reply.then(
+      () => {},
+      () => {},
+    );
+    if (settle) this.#waiting = { ...settle, answered };
+    this.#worker.postMessage(request, transfer);
+    return reply;
   }
 
   #answered(reply: WorkerReply): void {
@@ -78,19 +101,16 @@ export class WorkerPool {
     this.size = Math.max(1, size);
   }
 
-  /** Runs `use` with a thread that nobody else uses. A thread whose use failed is not used again. */
+  /** Runs `use` with a thread that nobody else uses. The thread outlives an error of `use` that is not its own. */
   async withThread<T>(use: (thread: RangeThread) => Promise<T>): Promise<T> {
     if (this.#taken >= this.size) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#taken++;
     const thread = this.#thread();
     try {
-      const result = await use(thread);
-      this.#idle.push(thread);
-      return result;
-    } catch (error) {
-      await thread.close();
-      throw error;
+      return await use(thread);
     } finally {
+      await thread.quiet();
+      if (thread.alive) this.#idle.push(thread);
       const next = this.#waiting.shift();
       if (next) next();
       else this.#taken--;
