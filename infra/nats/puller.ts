@@ -16,9 +16,9 @@ export const REQUEST_MS = 2_000;
 const SILENCE_MS = REQUEST_MS + 1_500;
 
 export type PullEnd =
-  /** It gave all that it asked for. */
+  /** It gave all that it asked for: the messages, or the next one does not fit into the bytes. */
   | 'filled'
-  /** Nothing more came in its time, or its bytes were spent. */
+  /** Nothing more came in its time. */
   | 'expired'
   /** The next message alone is larger than the bytes it asked for. */
   | 'too large'
@@ -49,7 +49,7 @@ interface Open {
 function endOf(code: number, description: string): PullEnd {
   if (code === 404 || code === 408) return 'expired';
   if (code === 409 && /deleted|push based/i.test(description)) return 'gone';
-  if (code === 409 && /maxbytes|batch completed/i.test(description)) return 'expired';
+  if (code === 409 && /maxbytes|batch completed/i.test(description)) return 'filled';
   return code === 503 ? 'gone' : 'lost';
 }
 
@@ -179,7 +179,7 @@ export class Puller {
     if (code === 100) return;
     const description = message.headers?.description ?? '';
     const end = endOf(code, description);
-    const nothing = end === 'expired' && code === 409 && open.received === 0;
+    const nothing = end === 'filled' && open.received === 0;
     this.#end(open, nothing ? 'too large' : end, `${code} ${description}`);
   }
 }

@@ -1,7 +1,7 @@
 /** Small events with chosen fields, for tests that care where an event lies and not what it says. */
 import { makeEvent } from '../../streams/events/define.ts';
 import { EVENTS, type HeadwaterEvent } from '../../streams/events/index.ts';
-import { ArticleNumber, Backbone, Epoch, EpochMs, Group, type Lane, RangeId } from '../../streams/ids.ts';
+import { ArticleNumber, Backbone, Epoch, EpochMs, Group, type Lane, RangeId, ReleaseKey } from '../../streams/ids.ts';
 
 export const SAMPLE_TIME = EpochMs(1_700_000_000_000);
 export const sampleBackbone = Backbone('bb');
@@ -61,6 +61,14 @@ export function sampleFailed(r: SampleRun, message: string): HeadwaterEvent<'ran
     code: 'X',
     message,
   });
+}
+
+/** One chunk whose payload is `payload`: bytes that nobody looks into. */
+export function sampleWritten(r: SampleRun, k: number, payload: Uint8Array): HeadwaterEvent<'chunks.written'> {
+  const { lo: _lo, hi: _hi, ...named } = sampleRun(r);
+  const chunk = { key: ReleaseKey('0'.repeat(32)), posting: 0, k: 0, firstAt: SAMPLE_TIME, lastAt: SAMPLE_TIME };
+  const body = [{ ...chunk, segments: 1, payload }];
+  return makeEvent(EVENTS['chunks.written'], SAMPLE_TIME, { ...named, pass: 1, k, body });
 }
 
 export function sampleGroups(listVersion: number): HeadwaterEvent<'control.groups'> {
