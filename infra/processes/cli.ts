@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Command, CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import { HeadwaterError } from '../base/errors/index.ts';
 import { loadConfig } from '../config/index.ts';
 import { VERSION } from './build.ts';
 import type { CommandContext } from './commands/client.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
+import { type Explainable, explainCommand } from './commands/explain.ts';
 import { addGroups, type BackfillOptions, listGroups, removeGroups } from './commands/groups.ts';
 import { importOverviewCommand } from './commands/importOverview.ts';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands/keys.ts';
@@ -110,6 +111,17 @@ function addIndexCommands(program: Command, run: (command: Run) => Promise<void>
     );
 }
 
+function addExplainCommand(program: Command): void {
+  program
+    .command('explain')
+    .description('what the headers core makes of each line of standard input')
+    .addArgument(new Argument('<what>', 'a subject or a whole overview line').choices(['subject', 'line']))
+    .addOption(json())
+    .action(async (what: Explainable, options: Json) => {
+      process.exitCode = await explainCommand(what, { ...options, input: process.stdin, print: say });
+    });
+}
+
 function addProcessCommands(
   program: Command,
   run: (command: Run) => Promise<void>,
@@ -167,6 +179,7 @@ function createProgram(): Command {
   addGroupCommands(program, run);
   addIndexCommands(program, run);
   addKeyCommands(program, run);
+  addExplainCommand(program);
   return program;
 }
 
