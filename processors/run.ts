@@ -122,7 +122,10 @@ class ProcessorLoop<T extends EventType> {
     const { log, metrics } = this.#context;
     const durable = this.#processor.consumer.durable;
     metrics.count('processor_deliveries_total', { consumer: durable, outcome: outcome.kind });
-    if (outcome.kind !== 'done') log.warn(`${durable}: ${outcome.kind}`, { id: delivery.event.id, ...outcome });
+    if (outcome.kind !== 'done') {
+      const level = outcome.kind === 'failed' ? 'warn' : 'info';
+      log[level](`${durable}: ${outcome.kind}, ${outcome.reason}`, { id: delivery.event.id, ...outcome });
+    }
     switch (outcome.kind) {
       case 'done':
         return await delivery.ack();

@@ -7,7 +7,10 @@ import type { EventReader, EventSink } from '../ports.ts';
 
 const TRIES = 20;
 
-/** The list with the group on it and a span of all numbers on the backbone; null when it has that. */
+/**
+ * The list with the group on it and a span of all numbers on the backbone; null when it has that. A group that only files
+ * name joins as one that has left: no server is asked for it until an operator adds it.
+ */
 export function withImported(list: GroupList | null, group: Group, backbone: Backbone): GroupList | null {
   const entries = list?.entries ?? [];
   const listed = entries.find((entry) => entry.group === group);
@@ -16,7 +19,7 @@ export function withImported(list: GroupList | null, group: Group, backbone: Bac
   const rank = 1 + entries.reduce((highest, entry) => Math.max(highest, entry.rank), 0);
   const joined: GroupEntry = listed
     ? { ...listed, spans: [...listed.spans, span] }
-    : { group, rank, backfill: { kind: 'none' }, spans: [span], removed: false };
+    : { group, rank, backfill: { kind: 'none' }, spans: [span], removed: true };
   const others = entries.map((entry) => (entry.group === group ? joined : entry));
   const all = listed ? others : [...others, joined];
   return { origin: 'import', listVersion: (list?.listVersion ?? 0) + 1, entries: all };

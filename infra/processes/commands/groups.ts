@@ -138,7 +138,7 @@ export const listGroups = (context: CommandContext, json: boolean): Promise<Exit
       (e.spans.length > 0 ? e.spans : [null]).map((span) => [
         e.rank,
         e.group,
-        e.removed ? 'removed' : wishText(e.backfill),
+        e.removed ? 'off' : wishText(e.backfill),
         span?.backbone ?? 'not read yet',
         span?.from ?? null,
         span?.liveFrom ?? null,

@@ -1,0 +1,27 @@
+/**
+ * `make bench [ARGS="name ..."]`: runs the measurements, each in a process of its own, and prints what each prints.
+ * Timings live here and never in a test: the machine they run on is not the reader's.
+ */
+import { spawnSync } from 'node:child_process';
+import { loadavg } from 'node:os';
+
+const BENCHES: Readonly<Record<string, string>> = {
+  headers: 'test/bench/headersCore.ts',
+  chunks: 'test/bench/chunkBytes.ts',
+  fetch: 'test/bench/nntpOver.ts',
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !Object.hasOwn(BENCHES, name));
+if (unknown.length > 0) {
+  console.error(`unknown: ${unknown.join(', ')}; there are ${Object.keys(BENCHES).join(', ')}`);
+  process.exit(2);
+}
+let worst = 0;
+for (const [name, file] of Object.entries(BENCHES)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  console.log(`\n== ${name} (load ${loadavg()[0]?.toFixed(1)})`);
+  const run = spawnSync(process.execPath, ['--import', 'tsx', file], { stdio: 'inherit' });
+  worst = Math.max(worst, run.status ?? 1);
+}
+process.exit(worst);
