@@ -46,7 +46,7 @@ export function createConditionBoard(options: BoardOptions): ConditionBoard {
   const append = (kind: 'opened' | 'closed', view: ConditionView): void => {
     if (sink === null) return;
     const target = sink;
-    const common = { origin: service, class: view.code, about: view.about.slice(0, 200) };
+    const common = { origin: service, class: view.code, about: view.about.replace(/\p{Cc}/gu, ' ').slice(0, 200) };
     const event =
       kind === 'opened'
         ? makeEvent(incidentOpened, EpochMs(view.since), { ...common, message: view.message, hint: view.hint })

@@ -5,11 +5,14 @@ import { closed, timeSchema } from './schemas.ts';
 
 const serviceKind = Type.Unsafe<ServiceKind>(Type.Union(SERVICES.map((s) => Type.Literal(s))));
 
+/** It becomes part of an event id, which travels as a header: no line breaks. */
+const printable = Type.String({ pattern: '^[^\\p{Cc}]{1,200}$' });
+
 const serviceSchema = Type.Object(
   {
     service: serviceKind,
     /** One process of that kind: `<host>/<pid>`. */
-    instance: Type.String({ minLength: 1, maxLength: 200 }),
+    instance: printable,
     state: Type.Union([Type.Literal('started'), Type.Literal('ready'), Type.Literal('stopped')]),
     build: Type.String({ maxLength: 80 }),
   },
@@ -30,7 +33,7 @@ export const opsService = jsonEvent({
 const incidentKey = {
   origin: serviceKind,
   class: Type.String({ pattern: '^[A-Z][A-Z0-9_]{2,79}$' }),
-  about: Type.String({ minLength: 1, maxLength: 200 }),
+  about: printable,
 } as const;
 
 const openedSchema = Type.Object(
