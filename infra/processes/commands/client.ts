@@ -7,6 +7,7 @@ import type { Config } from '../../config/index.ts';
 import { connectNats, createEventReader, createEventSink, type NatsLink } from '../../nats/index.ts';
 import { type ClosableDatabase, createDatabase } from '../../postgres/index.ts';
 import { type Endpoints, findEndpoints } from '../endpoints.ts';
+import { type Patience, watchTrouble } from './patience.ts';
 
 /** How a command is called: its configuration, its surroundings, and where its output goes. */
 export interface CommandContext {
@@ -29,29 +30,36 @@ export interface NatsClient {
   readonly reader: EventReader;
 }
 
-/** Opens the event log for the time of `use`. Throws NATS_UNAVAILABLE after 8 s without an answer. */
+/**
+ * Opens the event log for the time of `use`. Throws NATS_UNAVAILABLE after 8 s without an answer. An outage under `use`
+ * that lasts as long is thrown too (STREAM_FULL, NATS_UNAVAILABLE), unless the patience is `endless`.
+ */
 export async function withNats<T>(
   context: CommandContext,
   use: (client: NatsClient) => Promise<T>,
   endpoints: Endpoints = findEndpoints(context.config, context.env),
+  patience: Patience = 'brief',
 ): Promise<T> {
   const late = new AbortController();
   const { url } = endpoints.nats;
   const timer = setTimeout(() => late.abort(new HeadwaterError('NATS_UNAVAILABLE', { url: hostOf(url) })), CONNECT_MS);
-  const conditions = { report() {}, clear() {} };
+  const { print } = context;
+  const trouble = watchTrouble({ patience, clock: systemClock, print, limitMs: CONNECT_MS });
   const signal = AbortSignal.any([late.signal, context.signal]);
   const log: Log = silentLog;
-  const common = { name: 'headwater command', log, conditions, clock: systemClock };
+  const common = { name: 'headwater command', log, conditions: trouble.conditions, clock: systemClock };
   try {
     const link = await connectNats({ ...endpoints.nats, ...common, signal });
     clearTimeout(timer);
     try {
-      return await use({ link, sink: createEventSink(link), reader: createEventReader(link, noMetrics) });
+      const client = { link, sink: createEventSink(link), reader: createEventReader(link, noMetrics) };
+      return await Promise.race([use(client), trouble.tooLong]);
     } finally {
       await link.close();
     }
   } finally {
     clearTimeout(timer);
+    trouble.end();
   }
 }
 

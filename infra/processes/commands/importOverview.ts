@@ -8,6 +8,7 @@ import { Backbone, type Group, isBackbone } from '../../../streams/ids.ts';
 import { systemClock } from '../../base/clock.ts';
 import { HeadwaterError } from '../../base/errors/index.ts';
 import { type Log, silentLog } from '../../base/log.ts';
+import { findEndpoints } from '../endpoints.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type CommandContext, type NatsClient, withDatabase, withNats } from './client.ts';
 import { groupOf } from './groups.ts';
@@ -81,7 +82,8 @@ export function importOverviewCommand(
 ): Promise<ExitCode> {
   const place = { file, group: groupOf(options.group), backbone: backboneOf(options.backbone) };
   const total = sizeOf(file);
-  return withNats(context, (client) =>
+  const endpoints = findEndpoints(context.config, context.env);
+  const run = (client: NatsClient) =>
     withDatabase(context, async (db) => {
       const startedAt = systemClock.now();
       const elapsed = () => systemClock.now() - startedAt;
@@ -94,6 +96,7 @@ export function importOverviewCommand(
       progress.end(`${rateText('lines', result.lines, elapsed())}, ${grouped(result.ranges)} new ranges${known}`);
       if (result.unnumbered > 0) context.print(`${grouped(result.unnumbered)} lines had no article number`);
       return EXIT.ok;
-    }),
-  );
+    });
+  // What is read and not stored yet would have to be read again: an outage is waited out.
+  return withNats(context, run, endpoints, 'endless');
 }

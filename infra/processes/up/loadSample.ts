@@ -55,6 +55,7 @@ export async function loadSample(context: CommandContext, endpoints: Endpoints):
     context,
     (client) => withDatabase(context, (db) => importSample(context, client, db), endpoints),
     endpoints,
+    'endless',
   );
   writeFileSync(markerOf(config.dataDir), '');
 }
