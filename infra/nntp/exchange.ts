@@ -108,7 +108,7 @@ export class Exchange {
     this.#leaving = true;
     this.#watchdog.stop();
     const patience = new AbortController();
-    const gone = this.#transport.end('QUIT\r\n').then(() => patience.abort());
+    const gone = this.#transport.end(Buffer.from('QUIT\r\n')).then(() => patience.abort());
     await Promise.race([gone, this.#options.clock.sleep(1000, patience.signal).catch(() => {})]);
     this.break(nntpError('NNTP_CONNECTION_CLOSED', this.#options.server, { reason: 'closed by Headwater' }));
   }
@@ -116,7 +116,7 @@ export class Exchange {
   #send(): void {
     while (this.#sent < Math.min(this.#jobs.length, this.#options.depth)) {
       const job = this.#jobs[this.#sent++];
-      if (job) this.#transport.write(`${job.request.line}\r\n`, job.request.encoding ?? 'utf8');
+      if (job) this.#transport.write(Buffer.from(`${job.request.line}\r\n`, job.request.encoding ?? 'utf8'));
     }
   }
 

@@ -20,8 +20,8 @@ class Wire implements ByteTransport {
     });
   }
 
-  write(text: string): void {
-    this.written.push(text.trimEnd());
+  write(bytes: Buffer): void {
+    this.written.push(bytes.toString().trimEnd());
   }
 
   fail(error: unknown): void {
