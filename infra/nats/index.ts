@@ -7,4 +7,5 @@ export { createEventSink } from './eventSink.ts';
 export { createEventSource } from './eventSource.ts';
 export type { NatsLink } from './link.ts';
 export { createOverviewStore } from './overviewStore.ts';
+export { readStoreLimit } from './storeLimit.ts';
 export { applyTopology, type TopologyOptions } from './topology.ts';

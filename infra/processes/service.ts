@@ -5,7 +5,7 @@ import type { ServiceKind } from '../../streams/services.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { isHeadwaterError } from '../base/errors/index.ts';
 import type { Log } from '../base/log.ts';
-import { backbonesOf, type Config } from '../config/index.ts';
+import type { Config } from '../config/index.ts';
 import { createMetrics, type MetricRegistry } from '../metrics/index.ts';
 import { migrate } from '../migrations/index.ts';
 import {
@@ -26,6 +26,7 @@ import { EXIT, type ExitCode } from './exitCodes.ts';
 import { createLog } from './log.ts';
 import { waitForProjections } from './projectionsReady.ts';
 import { type ServiceState, writeServiceView } from './serviceFile.ts';
+import { topologyWishes } from './topologyWishes.ts';
 
 /** What every service is given. */
 export interface ServiceContext {
@@ -95,7 +96,7 @@ async function session(frame: Frame, signal: AbortSignal): Promise<void> {
   try {
     link = await connectNats({ ...endpoints.nats, name, log, conditions, clock, signal });
     const sink = createEventSink(link);
-    await applyTopology(link, topologyOf(config, signal));
+    await applyTopology(link, await topologyWishes(config, endpoints, signal));
     conditions.publishTo(sink);
     await waitForDatabase(db, { clock, signal, conditions });
     await migrate(endpoints.databaseUrl, log);
@@ -121,13 +122,6 @@ async function session(frame: Frame, signal: AbortSignal): Promise<void> {
     await db.close();
   }
 }
-
-export const topologyOf = (config: Config, signal: AbortSignal) => ({
-  replicas: config.nats.replicas,
-  overviewMaxBytes: config.nats.overviewMaxMiB * 1024 * 1024,
-  backbones: backbonesOf(config),
-  signal,
-});
 
 async function lives(frame: Frame, signal: AbortSignal): Promise<ExitCode> {
   const about = `service/${frame.definition.kind}`;

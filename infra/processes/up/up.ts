@@ -11,8 +11,8 @@ import { type Endpoints, writeEndpoints } from '../endpoints.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { createLog } from '../log.ts';
 import { openRotatingFile, type RotatingFile } from '../rotatingFile.ts';
-import { topologyOf } from '../service.ts';
 import { writeServiceView } from '../serviceFile.ts';
+import { topologyWishes } from '../topologyWishes.ts';
 import { bannerLines } from './banner.ts';
 import { type ChildService, runChildService } from './childService.ts';
 import { startEmbeddedServers } from './embeddedServers.ts';
@@ -86,7 +86,8 @@ function startServices({ context, conditions, closers }: Parts): readonly ChildS
 
 /** Tables and streams exist before the first service looks for them, and a server that drops an option is refused here. */
 async function prepare(context: UpContext, endpoints: Endpoints): Promise<void> {
-  await withNats(context, ({ link }) => applyTopology(link, topologyOf(context.config, context.signal)), endpoints);
+  const wishes = await topologyWishes(context.config, endpoints, context.signal);
+  await withNats(context, ({ link }) => applyTopology(link, wishes), endpoints);
   await withDatabase(context, (db) => waitForDatabase(db, { clock: systemClock, signal: context.signal }), endpoints);
   await migrate(endpoints.databaseUrl, createLog(logOptions(context.config, 'supervisor', null)));
 }

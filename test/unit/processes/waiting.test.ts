@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { waitForProjections } from '../../../infra/processes/projectionsReady.ts';
+import { overviewBytes } from '../../../infra/processes/topologyWishes.ts';
 import { restartDelays } from '../../../infra/processes/up/backoff.ts';
 import type { Sql } from '../../../projections/ports.ts';
 import { RecordedConditions } from '../../kit/recordedConditions.ts';
@@ -36,5 +37,20 @@ describe('the wait before a restart', () => {
     ]);
     expect(delays.next(60_000)).toBe(1000);
     expect(delays.next(500)).toBe(2000);
+  });
+});
+
+describe('the limit of OVERVIEW', () => {
+  it.each([
+    ['as configured where the server is large', 8 * 2 ** 30, 100 * 2 ** 30, 8 * 2 ** 30],
+    [
+      'less where the server is small, so that the streams kept for ever have room',
+      8 * 2 ** 30,
+      10 * 2 ** 30,
+      4 * 2 ** 30,
+    ],
+    ['as configured where the server does not tell', 8 * 2 ** 30, null, 8 * 2 ** 30],
+  ])('is %s', (_title, configured, limit, bytes) => {
+    expect(overviewBytes(configured, limit)).toBe(bytes);
   });
 });
