@@ -41,6 +41,8 @@ function poolOf(settings: DatabaseSettings): Pool {
     // A process that was stopped in the middle of a transaction must not hold its locks for ever.
     idle_in_transaction_session_timeout: 60_000,
     keepAlive: true,
+    // Every statement of ours is short: compiling one costs more than it runs.
+    options: '-c jit=off',
     types: clientTypes,
   });
 }

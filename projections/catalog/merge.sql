@@ -1,8 +1,11 @@
 -- One batch of RELEASES into the catalog. Set-based and ordered by key; only the keys of contributions that came or went
 -- are recomputed. The result is a function of the events in their order, never of where a batch begins.
 --
--- Nested loops are right where staged rows look into large tables by an index, and switched off where staged rows are
--- joined with each other: the planner knows too little of those, and a wrong guess there is quadratic.
+-- The planner is told which joins to use, since it knows too little of staged rows. Where they look into large tables:
+-- nested loops by an index, whose cost does not grow with the table. Where they are joined with each other: anything but
+-- nested loops, which a wrong guess would make quadratic.
+SET LOCAL enable_hashjoin = off;
+SET LOCAL enable_mergejoin = off;
 
 -- 1. Names. The anti-joins keep the sequences from burning a number for each name that is known.
 INSERT INTO backbone_name (name)
@@ -43,6 +46,8 @@ UPDATE source s SET run = r.run, pass = r.pass
   FROM stage_catalog_resolved r
  WHERE s.id = r.source_id AND (r.run, r.pass) > (r.old_run, r.old_pass);
 
+SET LOCAL enable_hashjoin = on;
+SET LOCAL enable_mergejoin = on;
 SET LOCAL enable_nestloop = off;
 
 -- 4. Births: of every contribution that was accepted when it came, also of one that the same batch withdrew.
@@ -88,6 +93,8 @@ INSERT INTO stage_catalog_affected (key) SELECT DISTINCT key FROM live;
 INSERT INTO stage_catalog_key (key) SELECT DISTINCT key FROM stage_catalog_affected ORDER BY key;
 ANALYZE stage_catalog_key;
 
+SET LOCAL enable_hashjoin = off;
+SET LOCAL enable_mergejoin = off;
 SET LOCAL enable_nestloop = on;
 
 -- 6. All that is known of the affected keys, out of the large tables.
@@ -112,6 +119,8 @@ SELECT b.id, b.key, b.first_at, b.last_at, b.position, b.redirect_to
   FROM stage_catalog_key k JOIN birth b ON b.key = k.key;
 ANALYZE stage_catalog_birth (id, key);
 
+SET LOCAL enable_hashjoin = on;
+SET LOCAL enable_mergejoin = on;
 SET LOCAL enable_nestloop = off;
 
 -- 7. Identity: contributions of a key less than 3 days (259,200,000 ms) apart are one component.
@@ -214,6 +223,8 @@ ON CONFLICT (release_id) DO UPDATE SET
   poster = excluded.poster, groups = excluded.groups, tokens = excluded.tokens
 WHERE (r.*) IS DISTINCT FROM (excluded.*);
 
+SET LOCAL enable_hashjoin = off;
+SET LOCAL enable_mergejoin = off;
 SET LOCAL enable_nestloop = on;
 
 UPDATE birth b SET redirect_to = w.redirect_to FROM stage_catalog_redirect w WHERE b.id = w.id;
