@@ -47,6 +47,11 @@ export const embeddedErrors = defineErrors({
     message: (f) => `nats-server acknowledges before the data is on disk (sync_always is ${f.syncAlways})`,
     hint: 'The server ignored `sync_interval: always`: use nats-server 2.10 or newer.',
   },
+  EMBEDDED_STORE_UNWRITABLE: {
+    retriable: true,
+    message: (f) => `${f.server} cannot write its store in ${f.folder}: ${f.reason}`,
+    hint: 'Make room on that disk (at least 32 MiB). The server is then started anew by itself and work goes on; nothing is lost.',
+  },
   EMBEDDED_IN_USE: {
     retriable: false,
     message: (f) => `${f.server} of ${f.folder} is run by another Headwater already (process ${f.owner})`,

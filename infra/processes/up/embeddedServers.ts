@@ -3,7 +3,14 @@ import type { Clock } from '../../base/clock.ts';
 import { HeadwaterError } from '../../base/errors/index.ts';
 import type { Log } from '../../base/log.ts';
 import type { Config } from '../../config/index.ts';
-import { type EmbeddedServer, startEmbeddedNats, startEmbeddedPostgres } from '../../embedded/index.ts';
+import {
+  type EmbeddedNats,
+  type EmbeddedServer,
+  type ServerExit,
+  startEmbeddedNats,
+  startEmbeddedPostgres,
+  untilStoreNeedsStart,
+} from '../../embedded/index.ts';
 import { type Endpoints, givenEndpoints } from '../endpoints.ts';
 import { restartDelays } from './backoff.ts';
 
@@ -25,11 +32,33 @@ interface Context {
 
 const STOP_LATE_MS = 10_000;
 
+/** Resolves, with the reason, when a server that runs has to be started anew; rejects when the signal aborts. */
+type MustStartAnew<S> = (server: S, signal: AbortSignal) => Promise<string>;
+
+const exitText = ({ code, signal }: ServerExit): string => (signal ? `killed by ${signal}` : `exit status ${code}`);
+
+/** Why the server has ended; one that must be started anew is ended for that. */
+async function endOf<S extends EmbeddedServer>(
+  server: S,
+  mustStartAnew: MustStartAnew<S>,
+  stopping: AbortSignal,
+): Promise<string> {
+  const over = new AbortController();
+  const never = new Promise<never>(() => {});
+  const judged = mustStartAnew(server, AbortSignal.any([over.signal, stopping])).catch(() => never);
+  const why = await Promise.race([server.exited, judged]);
+  over.abort();
+  if (typeof why !== 'string') return exitText(why);
+  await server.stop(STOP_LATE_MS);
+  return why;
+}
+
 /** Keeps one embedded server running: when its process ends it is started again on the same port and store. */
 async function keep<S extends EmbeddedServer>(
   name: string,
   start: () => Promise<S>,
   { clock, conditions }: Context,
+  mustStartAnew: MustStartAnew<S> = () => new Promise(() => {}),
 ): Promise<{ first: S; stop: (deadlineMs: number) => Promise<void> }> {
   const stopping = new AbortController();
   const delays = restartDelays();
@@ -48,9 +77,8 @@ async function keep<S extends EmbeddedServer>(
   const loop = async (): Promise<void> => {
     let startedAt = clock.now();
     for (;;) {
-      const exit = await current.exited;
+      let reason = await endOf(current, mustStartAnew, stopping.signal);
       if (stopping.signal.aborted) return;
-      let reason = exit.signal ? `killed by ${exit.signal}` : `exit status ${exit.code}`;
       for (let up = false; !up && !stopping.signal.aborted; ) {
         await again(startedAt, reason).then(
           () => {
@@ -80,9 +108,11 @@ export async function startEmbeddedServers(context: Context): Promise<EmbeddedSe
   const common = { dataDir: config.dataDir, log, clock, env };
   const gib = config.nats.embeddedMaxGiB;
   const limit = gib === undefined ? {} : { maxFileBytes: Math.round(gib * 2 ** 30) };
+  const store = { dataDir: config.dataDir, clock, conditions: context.conditions };
+  const storeWatch: MustStartAnew<EmbeddedNats> = (nats, signal) => untilStoreNeedsStart(nats, store, signal);
   // Side by side: each may have to be downloaded first.
   const [nats, postgres] = await Promise.allSettled([
-    given.nats ? null : keep('nats', () => startEmbeddedNats({ ...common, ...limit }), context),
+    given.nats ? null : keep('nats', () => startEmbeddedNats({ ...common, ...limit }), context, storeWatch),
     given.databaseUrl ? null : keep('postgres', () => startEmbeddedPostgres(common), context),
   ]);
   if (nats.status === 'rejected' || postgres.status === 'rejected') {
