@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isHeadwaterError } from '../../infra/base/errors/index.ts';
 import type { ClosableDatabase } from '../../infra/postgres/index.ts';
+import { catalog } from '../../projections/catalog/index.ts';
 import { chunks } from '../../projections/chunks/index.ts';
 import { type ChunkedContribution, chunksOfContributions } from '../../projections/chunks/rows.ts';
+import { encodeChunk } from '../../streams/codec/chunk.ts';
 import type { HeadwaterEvent } from '../../streams/events/index.ts';
-import type { EpochMs } from '../../streams/ids.ts';
+import { type EpochMs, Group, MessageId } from '../../streams/ids.ts';
+import type { ChunkFile } from '../../streams/records.ts';
+import { catalogDump } from '../kit/catalogDump.ts';
 import { openDatabase, projectAll } from '../kit/projections.ts';
 import {
   chunksOpened,
@@ -131,5 +135,30 @@ describe('the chunk store', () => {
       expect(isHeadwaterError(error, 'CHUNKS_NOT_READY')).toBe(true);
     }
     expect(await read([reference({ pass: 2 }, 'a', 1)])).toEqual(['new']);
+  });
+
+  it('is dumped by what its payloads say, whatever run, pass and encoding they have', async () => {
+    const file: ChunkFile = {
+      subject: 'a name "a.bin" yEnc (/2)',
+      partAt: 21,
+      partWidth: 1,
+      poster: 'p@example.com',
+      postedAt: T0,
+      parts: 2,
+      fileIndex: null,
+      fileHash: '00000000000000aa',
+      groups: [Group('alt.binaries.test')],
+      segments: [{ part: 1, bytes: 7, messageId: MessageId('one@example') }],
+    };
+    const chunkOf = (files: readonly ChunkFile[]) => encodedChunk('a', '', { payload: encodeChunk(files) });
+    await projectAll(db, catalog, []);
+    const dumpOf = async (o: PassOptions, files: readonly ChunkFile[]) => {
+      await project([chunksOpened(o), written(o, [chunkOf(files)])]);
+      return catalogDump(db);
+    };
+    const dump = await dumpOf({}, [file]);
+    expect(dump).toContain('one@example');
+    expect(await dumpOf({ run: 2, pass: 3 }, [file])).toBe(dump);
+    expect(await dumpOf({}, [{ ...file, segments: [] }])).not.toBe(dump);
   });
 });
