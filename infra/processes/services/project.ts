@@ -1,15 +1,9 @@
 import { runTogether } from '../../../processors/run.ts';
-import { catalog } from '../../../projections/catalog/index.ts';
-import { chunks } from '../../../projections/chunks/index.ts';
-import { control } from '../../../projections/control/index.ts';
-import { ranges } from '../../../projections/ranges/index.ts';
+import { PROJECTIONS } from '../../../projections/all.ts';
 import { runProjection } from '../../../projections/run.ts';
 import type { ServiceDefinition } from '../service.ts';
 
-/** Every projection; each stands on its own: one that stops does not hold up the others. */
-export const PROJECTIONS = [control, ranges, chunks, catalog] as const;
-
-/** Events to rows. */
+/** Events to rows, by every projection; each stands on its own: one that stops does not hold up the others. */
 export const projectService: ServiceDefinition = {
   kind: 'project',
   // One transaction a projection, and as many for what they look up beside it.
