@@ -29,6 +29,7 @@ export function openPools(context: ServiceContext, process: 'coordinator' | 'fet
       insecure: p.insecure,
       connections: connectionsFor(process, p.connections),
       pipelineDepth: p.pipeline,
+      compression: p.compression,
       ...(p.ca === undefined ? {} : { ca: p.ca }),
       ...(p.user === undefined ? {} : { account: { user: p.user, pass: p.pass ?? '' } }),
       ...(process === 'coordinator' && p.connections === 1 ? { timeouts: { idleMs: 1 } } : {}),

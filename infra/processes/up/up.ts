@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { type Config, providersOf } from '../../config/index.ts';
 import { migrate } from '../../migrations/index.ts';
 import { applyTopology } from '../../nats/index.ts';
@@ -85,18 +86,18 @@ function startServices({ context, conditions, closers }: Parts): readonly ChildS
 }
 
 /** Tables and streams exist before the first service looks for them, and a server that drops an option is refused here. */
-async function prepare(context: UpContext, endpoints: Endpoints): Promise<void> {
+async function prepare(context: UpContext, endpoints: Endpoints, log: Log): Promise<void> {
   const wishes = await topologyWishes(context.config, endpoints, context.signal);
   await withNats(context, ({ link }) => applyTopology(link, wishes), endpoints);
   await withDatabase(context, (db) => waitForDatabase(db, { clock: systemClock, signal: context.signal }), endpoints);
-  await migrate(endpoints.databaseUrl, createLog(logOptions(context.config, 'supervisor', null)));
+  await migrate(endpoints.databaseUrl, log);
 }
 
-const logOptions = (config: Config, service: string, file: RotatingFile | null) => ({
+const logOptions = (config: Config, file: RotatingFile) => ({
   level: config.log.level as 'info',
-  service,
+  service: 'supervisor',
   build: BUILD,
-  ...(file === null ? {} : { write: (line: string) => file.write(line) }),
+  write: (line: string) => file.write(line),
 });
 
 const aborted = (signal: AbortSignal): Promise<never> =>
@@ -106,17 +107,16 @@ const aborted = (signal: AbortSignal): Promise<never> =>
   });
 
 /** From nothing to ready; what it opens is in `closers` at once. Returns when everything works. */
-async function bringUp(parts: Parts, logFile: RotatingFile): Promise<void> {
+async function bringUp(parts: Parts, log: Log): Promise<void> {
   const { context, conditions, closers } = parts;
   const { config, env, print, signal } = context;
   const startedAt = systemClock.now();
   print('starting NATS and PostgreSQL ...');
-  const log = createLog(logOptions(config, 'supervisor', logFile));
   const servers = await startEmbeddedServers({ config, env, clock: systemClock, log, conditions });
   closers.add(() => servers.stop(SERVER_STOP_MS));
   signal.throwIfAborted();
   writeEndpoints(config.dataDir, servers.endpoints);
-  await prepare(context, servers.endpoints);
+  await prepare(context, servers.endpoints, log);
   print('starting the services ...');
   const services = startServices(parts);
   await Promise.race([Promise.all(services.map((s) => s.ready)), aborted(signal)]);
@@ -149,7 +149,7 @@ export async function up(context: UpContext): Promise<ExitCode> {
   const logFile = openRotatingFile(join(config.dataDir, 'logs', 'up.log'));
   closers.add(async () => logFile.close());
   const startedAt = systemClock.now();
-  const log = createLog(logOptions(config, 'supervisor', logFile));
+  const log = createLog(logOptions(config, logFile));
   const conditions = createConditionBoard({
     service: 'supervisor',
     clock: systemClock,
@@ -161,7 +161,7 @@ export async function up(context: UpContext): Promise<ExitCode> {
     writeServiceView(config.dataDir, { service: 'supervisor', pid: process.pid, state, startedAt, conditions: open });
   show([], 'starting');
   try {
-    await bringUp({ context, conditions, closers }, logFile);
+    await bringUp({ context, conditions, closers }, log);
     show(conditions.current(), 'ready');
     await aborted(signal);
   } catch (error) {
