@@ -26,6 +26,16 @@ const providerSchema = Type.Object(
       text('Providers with the same value share article numbers; default: the name', { pattern: '^[a-z0-9-]{1,40}$' }),
     ),
     pipeline: whole('Commands in flight on one connection', 1, 50, 3),
+    compression: Type.Union(
+      [
+        Type.Literal('auto'),
+        Type.Literal('none'),
+        Type.Literal('deflate'),
+        Type.Literal('xfeature'),
+        Type.Literal('xzver'),
+      ],
+      { description: 'How overview is compressed; auto: as the server offers it', default: 'auto' },
+    ),
   },
   closed,
 );

@@ -19,6 +19,11 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   nntp_connects_total: counter('Attempts to connect to a provider, by result', 'provider', 'result'),
   nntp_replies_total: counter('Replies of a provider', 'provider', 'command', 'code'),
   nntp_read_bytes_total: counter('Bytes read from a provider', 'provider', 'command'),
+  nntp_broken_replies_total: counter(
+    'Compressed replies that were broken and read again plainly',
+    'provider',
+    'compression',
+  ),
   nntp_connections_open: gauge('Connections to a provider', 'provider'),
   nntp_connections_busy: gauge('Connections that are in use', 'provider'),
   nntp_connections_waiting: gauge('Callers that wait for a connection', 'provider'),

@@ -1,12 +1,13 @@
 import type { ArticleNumber, Group, MessageId } from '../../streams/ids.ts';
 import { type ActiveGroup, parseActiveLines } from './activeList.ts';
+import type { CompressionChoice } from './compressionChoice.ts';
 import type { Exchange, Reply, Request } from './exchange.ts';
 import { type GroupMarks, parseGroupReply } from './groupMarks.ts';
 import type { Capabilities } from './login.ts';
 import { type OverviewFormat, parseOverviewFormat, STANDARD_FORMAT } from './overviewFormat.ts';
 import { refusal, type ServerIdentity } from './refusal.ts';
-import type { LineSink } from './replyReader.ts';
-import type { NntpLimits } from './settings.ts';
+import type { LineSink, PackedRequest } from './replyReader.ts';
+import type { Compression, NntpLimits } from './settings.ts';
 import { wholeNumber } from './wholeNumber.ts';
 
 /** Which article: by number in the selected group, or by message-id anywhere. */
@@ -74,9 +75,13 @@ export interface ConnectionContext {
   readonly server: ServerIdentity;
   readonly limits: NntpLimits;
   readonly overFirstByteMs: number;
+  readonly compression: Compression;
+  readonly choice: CompressionChoice;
+  /** True when it is plain only because something compressed was broken: it is not kept for longer than that matters. */
+  readonly substitute: boolean;
 }
 
-type OverVerb = 'OVER' | 'XOVER';
+type OverVerb = 'XZVER' | 'OVER' | 'XOVER';
 const MIN_OVER_BYTES = 1 << 20;
 
 export class Connection implements NntpConnection {
@@ -86,13 +91,23 @@ export class Connection implements NntpConnection {
   /** The verb that is tried, and whether this server has answered it once. */
   #verb: OverVerb;
   #verbWorks = false;
+  #compression: Compression;
 
   constructor(exchange: Exchange, capabilities: Capabilities, context: ConnectionContext) {
     this.#exchange = exchange;
     this.#context = context;
     this.capabilities = capabilities;
-    // OVER is the standard; a server that lists its capabilities without it can only mean XOVER.
-    this.#verb = capabilities && !capabilities.has('OVER') ? 'XOVER' : 'OVER';
+    this.#compression = context.compression;
+    this.#verb = context.compression === 'xzver' ? 'XZVER' : this.#plainVerb();
+  }
+
+  /** How replies come; `none` also once the server turned out not to know XZVER. */
+  get compression(): Compression {
+    return this.#compression;
+  }
+
+  get substitute(): boolean {
+    return this.#context.substitute;
   }
 
   get idle(): boolean {
@@ -120,7 +135,7 @@ export class Connection implements NntpConnection {
       return onGroups(parsed.groups);
     };
     const line = wildmat === undefined ? 'LIST ACTIVE' : `LIST ACTIVE ${wildmat}`;
-    const block = { code: 215, sink, maxBytes: this.#context.limits.listBytes };
+    const block = { code: 215, sink, maxBytes: this.#context.limits.listBytes, packed: this.#packedList() };
     await this.#ask({ line, label: line, expect: [215], block });
     return { groups, odd, oddLines };
   }
@@ -128,7 +143,8 @@ export class Connection implements NntpConnection {
   async overviewFormat(): Promise<OverviewFormat> {
     const label = 'LIST OVERVIEW.FMT';
     const parts: Buffer[] = [];
-    const block = { code: 215, sink: (lines: Buffer) => void parts.push(lines), maxBytes: 65_536 };
+    const sink = (lines: Buffer) => void parts.push(lines);
+    const block = { code: 215, sink, maxBytes: 65_536, packed: this.#packedList() };
     const reply = await this.#exchange.request({ line: label, label, expect: [215], block });
     if (reply.code === 215) return parseOverviewFormat(Buffer.concat(parts).toString('utf8').split('\r\n'));
     if ([500, 501, 503].includes(reply.code)) return STANDARD_FORMAT;
@@ -174,11 +190,14 @@ export class Connection implements NntpConnection {
     const { limits, overFirstByteMs, server } = this.#context;
     const line = `${verb} ${lo}-${hi}`;
     const maxBytes = Math.max(MIN_OVER_BYTES, (hi - lo + 1) * limits.overBytesPerNumber);
-    const block = { code: 224, sink, maxBytes };
+    const packed = this.#packedOverview(verb);
+    const block = { code: 224, sink, maxBytes, packed };
     const request = { line, label: line, expect: [224], block, firstByteMs: overFirstByteMs };
     const reply = await this.#exchange.request(request);
     if (reply.code === 224 || reply.code === 423 || reply.code === 420) {
       this.#verbWorks = true;
+      if (verb === 'XZVER') this.#context.choice.accepted('xzver');
+      if (reply.code === 224 && this.#compression !== 'none') this.#context.choice.worked();
       return { empty: reply.bytes === 0, bytes: reply.bytes };
     }
     if (!this.#tryOtherVerb(verb, reply)) throw refusal(reply, line, server);
@@ -187,11 +206,32 @@ export class Connection implements NntpConnection {
 
   /** Whether a refused `verb` is to be repeated as the current one. Several refusals of one verb may be in flight. */
   #tryOtherVerb(verb: OverVerb, reply: Reply): boolean {
-    if (![500, 501, 503].includes(reply.code)) return false;
+    // Servers that keep XZVER for some accounts say so with 502 too.
+    if (![500, 501, 503].includes(reply.code) && !(verb === 'XZVER' && reply.code === 502)) return false;
     if (this.#verb !== verb) return true;
     if (this.#verbWorks || verb === 'XOVER') return false;
-    this.#verb = 'XOVER';
+    if (verb === 'XZVER') {
+      this.#context.choice.refused('xzver', reply.code);
+      this.#compression = 'none';
+      this.#verb = this.#plainVerb();
+    } else this.#verb = 'XOVER';
     return true;
+  }
+
+  /** OVER is the standard; a server that lists its capabilities without it can only mean XOVER. */
+  #plainVerb(): OverVerb {
+    return this.capabilities && !this.capabilities.has('OVER') ? 'XOVER' : 'OVER';
+  }
+
+  #packedOverview(verb: OverVerb): PackedRequest | undefined {
+    const { inflatedBytes } = this.#context.limits;
+    return verb === 'XZVER' || this.#compression === 'xfeature' ? { plain: 'overview', inflatedBytes } : undefined;
+  }
+
+  /** XFEATURE compresses lists too, on some servers. */
+  #packedList(): PackedRequest | undefined {
+    const { listBytes } = this.#context.limits;
+    return this.#compression === 'xfeature' ? { plain: 'list', inflatedBytes: listBytes } : undefined;
   }
 
   async #fetch(verb: string, code: number, article: ArticleRef): Promise<Article> {

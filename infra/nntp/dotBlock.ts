@@ -29,6 +29,11 @@ export class DotBlock {
     this.#maxLine = maxLine;
   }
 
+  /** Whether a line has begun and not ended. */
+  get unfinished(): boolean {
+    return this.#carried > 0;
+  }
+
   /** Throws RangeError when a line is longer than `maxLine`. */
   feed(bytes: Buffer): Fed {
     const lines: Buffer[] = [];

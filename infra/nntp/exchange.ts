@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { nntpError, printable, type ServerIdentity, type StatusLine } from './refusal.ts';
-import { type LineSink, type ReaderLimits, ReplyReader } from './replyReader.ts';
+import { type LineSink, type PackedRequest, type ReaderLimits, ReplyReader } from './replyReader.ts';
 import type { ByteTransport } from './transport.ts';
 import { type Limit, Watchdog } from './watchdog.ts';
 
@@ -12,8 +12,13 @@ export interface Request {
   readonly encoding?: 'utf8' | 'latin1';
   /** Codes below 400 that the command may be answered with. Any other means that the replies are out of step. */
   readonly expect: readonly number[];
-  /** The code after which lines follow, and who takes them. */
-  readonly block?: { readonly code: number; readonly sink: LineSink; readonly maxBytes: number };
+  /** The code after which lines follow, and who takes them. `packed`: they may come compressed. */
+  readonly block?: {
+    readonly code: number;
+    readonly sink: LineSink;
+    readonly maxBytes: number;
+    readonly packed?: PackedRequest | undefined;
+  };
   readonly firstByteMs?: number;
 }
 
@@ -70,6 +75,11 @@ export class Exchange {
   /** Bytes received beyond the last reply; they must be none where the transport is about to change. */
   get unread(): number {
     return this.#reader.buffered;
+  }
+
+  /** Takes out what was received beyond the last reply and is no text: the first bytes of a stream that starts there. */
+  takeUnread(): Buffer {
+    return this.#reader.takeRest();
   }
 
   /** The line that a server sends on its own after the connect. */
@@ -146,13 +156,13 @@ export class Exchange {
     if (status.code === 400) this.#leaving = true;
     if (status.code < 400 && !request.expect.includes(status.code)) throw this.#outOfStep(status, request.label);
     if (request.block?.code !== status.code) return { ...status, bytes: 0 };
-    const { sink, maxBytes } = request.block;
+    const { sink, maxBytes, packed } = request.block;
     // Whoever broke the connection has been told; its sink must not be called any more.
     const guarded: LineSink = (lines) => {
       if (this.#broken) throw this.#broken.error;
       return sink(lines);
     };
-    const bytes = await this.#reader.block({ command: request.label, sink: guarded, maxBytes });
+    const bytes = await this.#reader.block({ command: request.label, sink: guarded, maxBytes, packed });
     return { ...status, bytes };
   }
 
@@ -162,7 +172,7 @@ export class Exchange {
 
   #timeOut(limit: Limit): void {
     const fields = { kind: limit.kind, ms: limit.ms, command: this.#label };
-    this.break(nntpError('NNTP_TIMEOUT', this.#options.server, fields));
+    this.break(this.#reader.blame(nntpError('NNTP_TIMEOUT', this.#options.server, fields)));
   }
 
   #outOfStep(status: StatusLine, command: string) {

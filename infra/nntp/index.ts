@@ -29,6 +29,7 @@ export type { NntpPool } from './pool.ts';
 export type { LineSink } from './replyReader.ts';
 export type { NntpDependencies } from './session.ts';
 export {
+  type Compression,
   DEFAULT_LIMITS,
   DEFAULT_TIMEOUTS,
   type NntpLimits,

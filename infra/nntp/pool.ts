@@ -1,5 +1,7 @@
 import type { Backbone, ProviderName } from '../../streams/ids.ts';
+import { CompressionChoice } from './compressionChoice.ts';
 import type { Connection, NntpConnection } from './connection.ts';
+import { Lease } from './lease.ts';
 import { identityOf, nntpError, type ServerIdentity } from './refusal.ts';
 import { type NntpDependencies, openConnection } from './session.ts';
 import { DEFAULT_TIMEOUTS, type NntpProviderSettings } from './settings.ts';
@@ -12,7 +14,8 @@ export interface NntpPool {
   /**
    * Runs `fn` with a connection that nobody else uses meanwhile. A kept one may have any group selected. It is dropped
    * when it broke or when commands are still in flight at the end; a refusal (no such article) keeps it. An abort of
-   * `signal` ends the waiting, the connecting, or breaks the connection under `fn`.
+   * `signal` ends the waiting, the connecting, or breaks the connection under `fn`. After a broken compressed reply a
+   * plain connection takes its place under `fn`, unnoticed.
    */
   withConnection<T>(fn: (connection: NntpConnection) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** `open`: sockets, used or kept; `busy`: held by callers, connecting included. */
@@ -35,9 +38,10 @@ export class Pool implements NntpPool {
   readonly #idleMs: number;
   readonly #slots: Slots;
   readonly #kept: Kept[] = [];
-  readonly #used = new Set<Connection>();
+  readonly #used = new Set<Lease>();
   readonly #leaving = new Set<Promise<void>>();
   readonly #stop = new AbortController();
+  readonly #choice: CompressionChoice;
   #reaping = false;
 
   constructor(settings: NntpProviderSettings, dependencies: NntpDependencies) {
@@ -46,6 +50,7 @@ export class Pool implements NntpPool {
     this.#settings = settings;
     this.#dependencies = dependencies;
     this.#server = identityOf(settings);
+    this.#choice = new CompressionChoice(settings, dependencies);
     this.#idleMs = settings.timeouts?.idleMs ?? DEFAULT_TIMEOUTS.idleMs;
     this.#slots = new Slots(settings.connections, settings.maxWaiting ?? 1000, {
       full: (waiting) => nntpError('NNTP_POOL_FULL', this.#server, { waiting }),
@@ -56,7 +61,7 @@ export class Pool implements NntpPool {
   async withConnection<T>(fn: (connection: NntpConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
     await this.#slots.take(signal);
     try {
-      const connection = this.#take() ?? (await this.#open(signal));
+      const connection = this.#take() ?? (await this.#open(true, signal));
       return await this.#use(connection, fn, signal);
     } finally {
       this.#slots.give();
@@ -73,7 +78,7 @@ export class Pool implements NntpPool {
   async close(): Promise<void> {
     this.#slots.close();
     this.#stop.abort(this.#closedError());
-    for (const connection of [...this.#used]) connection.break(this.#closedError());
+    for (const lease of [...this.#used]) lease.break(this.#closedError());
     for (const { connection } of this.#kept.splice(0)) this.#takeLeave(connection);
     await Promise.all(this.#leaving);
   }
@@ -87,31 +92,38 @@ export class Pool implements NntpPool {
     return null;
   }
 
-  async #open(signal?: AbortSignal): Promise<Connection> {
+  async #open(compress: boolean, signal?: AbortSignal): Promise<Connection> {
     // One that takes leave still counts at the provider.
     while (this.#slots.taken + this.#leaving.size > this.#slots.limit) await Promise.race(this.#leaving);
     const all = signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal;
-    return await openConnection(this.#settings, this.#dependencies, all);
+    return await openConnection(this.#settings, this.#dependencies, { choice: this.#choice, compress, signal: all });
   }
 
   async #use<T>(connection: Connection, fn: (c: NntpConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const onAbort = () => connection.break(signal?.reason);
-    this.#used.add(connection);
+    const openPlain = (stop: AbortSignal) => this.#open(false, stop);
+    const lease = new Lease(connection, { server: this.#server, choice: this.#choice, openPlain });
+    const onAbort = () => lease.break(signal?.reason);
+    this.#used.add(lease);
     this.#gauge();
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
       if (signal?.aborted) throw signal.reason;
-      return await fn(connection);
+      return await fn(lease);
     } finally {
       signal?.removeEventListener('abort', onAbort);
-      this.#used.delete(connection);
-      this.#keep(connection);
+      this.#used.delete(lease);
+      lease.end(this.#closedError());
+      this.#keep(lease.connection);
     }
   }
 
   #keep(connection: Connection): void {
     if (!connection.idle || this.#stop.signal.aborted) {
       connection.break(this.#closedError());
+      return;
+    }
+    if (connection.substitute && !this.#choice.suspended) {
+      this.#takeLeave(connection);
       return;
     }
     this.#kept.push({ connection, since: this.#dependencies.clock.now() });

@@ -1,66 +1,94 @@
+import type { Conditions } from '../../processors/ports.ts';
 import type { Clock } from '../base/clock.ts';
 import { isHeadwaterError } from '../base/errors/index.ts';
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
+import type { CompressionChoice } from './compressionChoice.ts';
 import { type ConnectContext, openTransport, upgradeTransport } from './connect.ts';
 import { Connection } from './connection.ts';
+import { DeflateTransport } from './deflateTransport.ts';
 import { Exchange, type Reply } from './exchange.ts';
 import { askStartTls, checkGreeting, login } from './login.ts';
+import { negotiate } from './negotiate.ts';
 import { identityOf, nntpError } from './refusal.ts';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS, type NntpProviderSettings } from './settings.ts';
-import type { SocketTransport } from './transport.ts';
+import type { ByteTransport, SocketTransport } from './transport.ts';
 
 export interface NntpDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Where it is reported that a provider is read without compression because what it sends is broken. */
+  readonly conditions?: Conditions;
 }
 
 /** Everything that one session needs, worked out once. */
 interface Session extends ConnectContext {
-  readonly newExchange: (transport: SocketTransport) => Exchange;
+  readonly newExchange: (transport: ByteTransport) => Exchange;
 }
 
-/** Connects, secures and logs in. Rejects with the typed error, or with the signal's reason. */
+export interface OpenOptions {
+  readonly choice: CompressionChoice;
+  /** False: without compression, whatever the provider offers. */
+  readonly compress: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Connects, secures, logs in and switches compression on. Rejects with the typed error, or with the signal's reason.
+ * A connection that does not survive the switch is replaced by a plain one.
+ */
 export async function openConnection(
   settings: NntpProviderSettings,
   dependencies: NntpDependencies,
-  signal?: AbortSignal,
+  options: OpenOptions,
 ): Promise<Connection> {
   const { log, metrics } = dependencies;
   const provider = settings.name;
   try {
-    const connection = await open(settings, dependencies, signal);
+    const connection = await open(settings, dependencies, options);
     metrics.count('nntp_connects_total', { provider, result: 'ok' });
-    log.debug('connected to the provider', { provider, host: settings.host });
+    log.debug('connected to the provider', { provider, host: settings.host, compression: connection.compression });
     return connection;
   } catch (error) {
     const result = isHeadwaterError(error) ? error.code : 'aborted';
     metrics.count('nntp_connects_total', { provider, result });
-    throw error;
+    const again = options.compress && result === 'NNTP_COMPRESSION_BROKEN' && !options.signal?.aborted;
+    if (!again) throw error;
+    return await openConnection(settings, dependencies, { ...options, compress: false });
   }
 }
 
 async function open(
   settings: NntpProviderSettings,
   dependencies: NntpDependencies,
-  signal?: AbortSignal,
+  { choice, compress, signal }: OpenOptions,
 ): Promise<Connection> {
   const session = sessionOf(settings, dependencies, signal);
   const { server } = session;
-  const transport = await openTransport(session);
+  let transport = await openTransport(session);
   let exchange = session.newExchange(transport);
   const onAbort = () => exchange.break(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
     if (signal?.aborted) throw signal.reason;
     checkGreeting(await exchange.greeting(), server);
-    if (settings.tls === 'starttls') exchange = await startTls(exchange, transport, session);
+    if (settings.tls === 'starttls') {
+      transport = await startTls(exchange, transport, session);
+      exchange = session.newExchange(transport);
+    }
     const capabilities = await login(exchange, session);
-    return new Connection(exchange, capabilities, {
+    const deflate = (plain: Exchange) =>
+      session.newExchange(new DeflateTransport(transport, plain.takeUnread(), server));
+    const plain = { exchange, compression: 'none' } as const;
+    const agreed = compress ? await negotiate(exchange, capabilities, { server, choice, deflate }) : plain;
+    return new Connection(agreed.exchange, capabilities, {
       server,
       limits: { ...DEFAULT_LIMITS, ...settings.limits },
       overFirstByteMs: settings.timeouts?.overFirstByteMs ?? DEFAULT_TIMEOUTS.overFirstByteMs,
+      compression: agreed.compression,
+      choice,
+      substitute: !compress || choice.suspended,
     });
   } catch (error) {
     exchange.break(error);
@@ -70,13 +98,13 @@ async function open(
   }
 }
 
-async function startTls(plain: Exchange, transport: SocketTransport, session: Session): Promise<Exchange> {
+async function startTls(plain: Exchange, transport: SocketTransport, session: Session): Promise<SocketTransport> {
   await askStartTls(plain, session);
   // Anything that came behind the 382 was not protected: taking it for a reply would trust whoever wrote it.
   if (plain.unread > 0) {
     throw nntpError('NNTP_CONNECTION_CLOSED', session.server, { reason: 'plain text after the TLS upgrade' });
   }
-  return session.newExchange(await upgradeTransport(transport, session));
+  return await upgradeTransport(transport, session);
 }
 
 function sessionOf(settings: NntpProviderSettings, dependencies: NntpDependencies, signal?: AbortSignal): Session {
@@ -90,7 +118,7 @@ function sessionOf(settings: NntpProviderSettings, dependencies: NntpDependencie
     metrics.count('nntp_replies_total', { provider, command, code: String(reply.code) });
     if (reply.bytes > 0) metrics.count('nntp_read_bytes_total', { provider, command }, reply.bytes);
   };
-  const newExchange = (transport: SocketTransport) =>
+  const newExchange = (transport: ByteTransport) =>
     new Exchange(transport, {
       clock,
       server,

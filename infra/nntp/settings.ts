@@ -21,7 +21,13 @@ export interface NntpLimits {
   readonly listBytes: number;
   /** Of an OVER reply: this for each article number asked for (at least 1 MiB in all). */
   readonly overBytesPerNumber: number;
+  /** Of one compressed reply, inflated: it is held in memory until it is verified. */
+  readonly inflatedBytes: number;
 }
+
+/** Forms of compression: RFC 8054 for the whole connection, or of overview replies only, as a mode or as a command. */
+export type Dialect = 'deflate' | 'xfeature' | 'xzver';
+export type Compression = Dialect | 'none';
 
 export interface NntpProviderSettings {
   readonly name: ProviderName;
@@ -37,6 +43,8 @@ export interface NntpProviderSettings {
   readonly account?: { readonly user: string; readonly pass: string };
   /** The connection limit of the account. */
   readonly connections: number;
+  /** Default `auto`: what the server offers. A form that it does not offer is left out. */
+  readonly compression?: Compression | 'auto';
   /** Commands in flight on one connection; default 16. */
   readonly pipelineDepth?: number;
   /** Callers that may wait for a connection; default 1,000. */
@@ -58,4 +66,5 @@ export const DEFAULT_LIMITS: NntpLimits = {
   articleBytes: 16 << 20,
   listBytes: 256 << 20,
   overBytesPerNumber: 16_384,
+  inflatedBytes: 64 << 20,
 };

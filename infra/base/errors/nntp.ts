@@ -65,6 +65,16 @@ export const nntpErrors = defineErrors({
     message: (f) => `${where(f)} sent more than ${f.limit} bytes of ${f.what} (${f.command})`,
     hint: 'The reply was refused to protect memory; the provider sends something else than was asked for.',
   },
+  NNTP_COMPRESSION_BROKEN: {
+    retriable: true,
+    message: (f) => `a compressed reply of ${where(f)} is broken (${f.command}): ${f.reason}`,
+    hint: 'Its range is read again without compression. If it goes on, set `compression: none` for the provider.',
+  },
+  NNTP_COMPRESSION_UNUSABLE: {
+    retriable: true,
+    message: (f) => `${f.times} compressed replies of ${where(f)} in a row were broken: it is read plainly for now`,
+    hint: 'Set `compression` of the provider to none, or to another form that it offers.',
+  },
   NNTP_POOL_FULL: {
     retriable: true,
     message: (f) => `${f.waiting} callers wait for a connection to ${where(f)} already`,
