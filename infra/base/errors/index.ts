@@ -9,9 +9,9 @@ import { eventErrors } from './events.ts';
 import { natsErrors } from './nats.ts';
 import { nntpErrors } from './nntp.ts';
 import { postgresErrors } from './postgres.ts';
-import { projectionErrors } from './projections.ts';
 import { processErrors } from './processes.ts';
 import { processorErrors } from './processors.ts';
+import { projectionErrors } from './projections.ts';
 
 export const CATALOGUE = {
   ...configErrors,
