@@ -1,11 +1,14 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
+import { DeflatedSession, type FakeCompression, SessionCompression } from './fakeCompression.ts';
 import { type FakeNews, newsReply } from './fakeNews.ts';
 
 /** What the server does instead of its normal answer to a command. */
 export type Act =
-  /** Sends these bytes, as they are. */
+  /** Sends these bytes, as they are (but through COMPRESS DEFLATE where that is on). */
   | { readonly do: 'send'; readonly bytes: string | Buffer }
+  /** Puts these bytes on the wire past any compression. */
+  | { readonly do: 'wire'; readonly bytes: string | Buffer }
   /** Sends these bytes and then nothing more, the connection stays open. */
   | { readonly do: 'stall'; readonly bytes?: string | Buffer }
   /** Sends these bytes and cuts the connection. */
@@ -31,6 +34,8 @@ export interface FakeNntpOptions {
   readonly greeting?: string;
   /** Cuts everything that is sent into pieces of these sizes, in turn, each its own packet as far as TCP allows. */
   readonly pieces?: readonly number[];
+  /** What it can compress. Default: nothing. */
+  readonly compression?: FakeCompression;
   /** Connections beyond this are greeted with 502 and closed. */
   readonly maxConnections?: number;
 }
@@ -129,32 +134,41 @@ class Session {
   #socket: Socket;
   #loggedIn: boolean;
   readonly #selected: { group: string | null } = { group: null };
+  readonly #compression: SessionCompression;
+  #deflated: DeflatedSession | null = null;
 
   constructor(server: FakeServer, socket: Socket) {
     this.#server = server;
     this.#socket = socket;
+    this.#compression = new SessionCompression(server.options.compression ?? {});
     this.#loggedIn = server.options.account === undefined;
   }
 
   async run(): Promise<void> {
     const greeting = this.#server.options.greeting ?? '200 fake news ready';
-    if (!(await this.#perform('greeting', `${greeting}\r\n`))) return;
+    if (!(await this.#perform(this.#server.actFor('greeting'), `${greeting}\r\n`))) return;
     for (;;) {
       const upgraded = await this.#serve();
       if (!upgraded) return;
     }
   }
 
-  /** Serves until the stream ends (false) or goes on as TLS (true). */
+  /** Serves until the stream ends (false) or goes on in another form (true). */
   async #serve(): Promise<boolean> {
-    for await (const command of commandLines(this.#socket)) {
+    const deflated = this.#deflated;
+    for await (const command of commandLines(this.#socket, deflated ? (bytes) => deflated.inflate(bytes) : null)) {
       this.#server.commands.push(command);
       if (command === 'STARTTLS' && this.#server.options.tls?.mode === 'starttls') {
         this.#socket.write('382 go ahead\r\n');
         this.#upgrade();
         return true;
       }
-      if (!(await this.#perform(command, this.#answer(command)))) return false;
+      const act = this.#server.actFor(command);
+      if (!(await this.#perform(act, this.#answer(command)))) return false;
+      if (act === null && this.#startsDeflate(command)) {
+        this.#deflated = new DeflatedSession();
+        return true;
+      }
       if (command === 'QUIT') this.#socket.end();
     }
     return false;
@@ -169,11 +183,14 @@ class Session {
   }
 
   /** Sends the answer or does what a rule says; false when this session says nothing more. */
-  async #perform(command: string, answer: string | Buffer): Promise<boolean> {
-    const act = this.#server.actFor(command) ?? { do: 'send', bytes: answer };
+  async #perform(scripted: Act | null, answer: string | Buffer): Promise<boolean> {
+    const act = scripted ?? { do: 'send', bytes: answer };
     switch (act.do) {
       case 'send':
         await this.#send(act.bytes);
+        return true;
+      case 'wire':
+        await this.#onWire(bytesOf(act.bytes));
         return true;
       case 'hold':
         await act.until;
@@ -190,7 +207,11 @@ class Session {
   }
 
   async #send(what: string | Buffer): Promise<void> {
-    const bytes = typeof what === 'string' ? Buffer.from(what, 'latin1') : what;
+    const bytes = bytesOf(what);
+    await this.#onWire(this.#deflated && bytes.length > 0 ? await this.#deflated.deflate(bytes) : bytes);
+  }
+
+  async #onWire(bytes: Buffer): Promise<void> {
     const sizes = this.#server.options.pieces;
     if (!sizes) return this.#write(bytes);
     for (let at = 0, i = 0; at < bytes.length; i++) {
@@ -210,7 +231,20 @@ class Session {
     const [verb = '', word = '', ...rest] = command.split(' ');
     if (verb === 'AUTHINFO') return `${this.#authenticate(word, rest.join(' '), account)}\r\n`;
     if (!this.#loggedIn && verb !== 'CAPABILITIES' && verb !== 'QUIT') return '480 authentication required\r\n';
-    return newsReply(news, this.#selected, command);
+    const switched = this.#compression.switched(command);
+    if (switched !== null) return switched;
+    if (this.#startsDeflate(command)) return '206 compression active\r\n';
+    const behind = this.#compression.behind(command);
+    const answer = newsReply(news, this.#selected, behind.command);
+    if (verb !== 'CAPABILITIES' || this.#deflated || !answer.startsWith('101')) return behind.pack(answer);
+    return answer.replace(
+      /\.\r\n$/,
+      [...this.#compression.capabilities.map((line) => `${line}\r\n`), '.\r\n'].join(''),
+    );
+  }
+
+  #startsDeflate(command: string): boolean {
+    return command === 'COMPRESS DEFLATE' && this.#deflated === null && this.#compression.capabilities.length > 0;
   }
 
   #user = '';
@@ -227,12 +261,17 @@ class Session {
   }
 }
 
+const bytesOf = (what: string | Buffer): Buffer => (typeof what === 'string' ? Buffer.from(what, 'latin1') : what);
+
 /** Command lines without CRLF; leaves the socket usable when the consumer stops. */
-async function* commandLines(socket: Socket): AsyncGenerator<string> {
+async function* commandLines(
+  socket: Socket,
+  inflate: ((bytes: Buffer) => Promise<Buffer>) | null,
+): AsyncGenerator<string> {
   let rest = '';
   try {
     for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
-      rest += (chunk as Buffer).toString('latin1');
+      rest += (inflate ? await inflate(chunk as Buffer) : (chunk as Buffer)).toString('latin1');
       for (let end = rest.indexOf('\r\n'); end >= 0; end = rest.indexOf('\r\n')) {
         const line = rest.slice(0, end);
         rest = rest.slice(end + 2);
