@@ -15,6 +15,11 @@ export interface DatabaseSettings {
   /** Default 120 s: a batch of a projection is far below. */
   readonly statementTimeoutMs?: number;
   readonly connectTimeoutMs?: number;
+  /**
+   * How long a statement may go without an answer, also from a server or network that froze under it; it then ends with
+   * POSTGRES_UNAVAILABLE. Without it such a statement waits until the connection breaks. Not for users of `copy`.
+   */
+  readonly answerTimeoutMs?: number;
 }
 
 export type ClosableDatabase = Database & { close(): Promise<void> };
@@ -29,6 +34,8 @@ export function serverOf(url: string): string {
   }
 }
 
+const ANSWER_LATE_MS = 1000;
+
 function poolOf(settings: DatabaseSettings): Pool {
   return new Pool({
     connectionString: settings.url,
@@ -36,7 +43,9 @@ function poolOf(settings: DatabaseSettings): Pool {
     application_name: settings.applicationName,
     connectionTimeoutMillis: settings.connectTimeoutMs ?? 10_000,
     idleTimeoutMillis: 30_000,
-    statement_timeout: settings.statementTimeoutMs ?? 120_000,
+    statement_timeout: settings.statementTimeoutMs ?? settings.answerTimeoutMs ?? 120_000,
+    // Later than the server's own limit: its answer says more.
+    ...(settings.answerTimeoutMs ? { query_timeout: settings.answerTimeoutMs + ANSWER_LATE_MS } : {}),
     lock_timeout: 60_000,
     // A process that was stopped in the middle of a transaction must not hold its locks for ever.
     idle_in_transaction_session_timeout: 60_000,

@@ -49,6 +49,8 @@ export interface ServiceDefinition {
   readonly kind: ServiceKind;
   /** Connections to Postgres that it needs at once. */
   readonly databaseConnections: number;
+  /** Where somebody waits for each answer: how long the database may take for one. */
+  readonly databaseAnswerMs?: number;
   /** Projections whose rows it reads: it starts once their tables exist. */
   readonly reads: readonly string[];
   run(context: ServiceContext, ready: () => void, signal: AbortSignal): Promise<void>;
@@ -91,6 +93,7 @@ async function session(frame: Frame, signal: AbortSignal): Promise<void> {
     connectionsMax: definition.databaseConnections,
     log,
     applicationName: name,
+    ...(definition.databaseAnswerMs ? { answerTimeoutMs: definition.databaseAnswerMs } : {}),
   });
   let link: NatsLink | null = null;
   try {

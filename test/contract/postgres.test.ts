@@ -165,6 +165,21 @@ describe('errors of the server', () => {
     expect(await other.query('select 2 as two')).toEqual([{ two: 2 }]);
     await other.close();
   });
+
+  it('gives a statement up where the server froze under it, when somebody waits for the answer', async () => {
+    const other = open({ answerTimeoutMs: 300, connectionsMax: 1 });
+    const [backend] = await other.query<{ pid: number }>('select pg_backend_pid() as pid');
+    process.kill(backend!.pid, 'SIGSTOP');
+    try {
+      const frozen = codeOf(other.query('select 1'));
+      expect(await frozen).toBe('POSTGRES_UNAVAILABLE');
+      // The connection is not used again: the next statement gets another one.
+      expect(await other.query('select 2 as two')).toEqual([{ two: 2 }]);
+    } finally {
+      process.kill(backend!.pid, 'SIGCONT');
+    }
+    await other.close();
+  });
 });
 
 describe('migrations', () => {

@@ -28,6 +28,8 @@ const readiness = async ({ db, link }: ServiceContext): Promise<Readiness> => ({
 export const apiService: ServiceDefinition = {
   kind: 'api',
   databaseConnections: 12,
+  // Clients give up after 30 s or more; until then they shall have been told that it does not work now.
+  databaseAnswerMs: 15_000,
   reads: ['catalog', 'chunks'],
   async run(context, ready, signal) {
     const { api } = context.config;
