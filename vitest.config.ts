@@ -1,15 +1,17 @@
 import { defineConfig } from 'vitest/config';
 
+const SETUP = ['test/kit/setup.ts'];
 const UNIT = ['test/unit/**/*.test.ts', 'test/architecture.test.ts'];
 
 export default defineConfig({
   test: {
     reporters: ['default', './test/kit/countReporter.ts'],
     projects: [
-      { test: { name: 'fast', include: UNIT, testTimeout: 20_000, sequence: { groupOrder: 0 } } },
+      { test: { name: 'fast', include: UNIT, setupFiles: SETUP, testTimeout: 60_000, sequence: { groupOrder: 0 } } },
       {
         test: {
           name: 'services',
+          setupFiles: SETUP,
           include: ['test/{contract,story,fault,e2e}/**/*.test.ts'],
           // Real servers share two cores: one file at a time, after everything that needs none.
           fileParallelism: false,

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteBudget } from '../../../infra/base/byteBudget.ts';
 import { orAborted } from '../../../infra/base/orAborted.ts';
+import { propertyRuns } from '../../kit/propertyRuns.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -26,7 +27,7 @@ describe('the byte budget', () => {
         expect(admitted).toEqual(sizes.map((_, i) => i));
         expect(budget.used).toBe(0);
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     );
   });
 

@@ -10,6 +10,7 @@ import type { ChunkFile } from '../../../streams/records.ts';
 import { CHUNK_TOOLS, sampleChunks } from '../../kit/chunkSamples.ts';
 import { chunkFile } from '../../kit/codecArbitraries.ts';
 import { acceptedDamage, isSame, wildErrors } from '../../kit/damage.ts';
+import { propertyRuns } from '../../kit/propertyRuns.ts';
 
 beforeAll(initCompression);
 
@@ -36,7 +37,7 @@ describe('a chunk', () => {
       fc.property(fc.array(chunkFile, { maxLength: 5 }), (files) => {
         expect(isSame(decodeChunk(encodeChunk(files)), files)).toBe(true);
       }),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(150) },
     );
   }, 60_000);
 
@@ -153,7 +154,7 @@ describe('a damaged chunk', () => {
         noise[0] = 1;
         expect(wildErrors(noise.subarray(0, 1), () => seal(noise), decodeChunk)).toEqual([]);
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     );
   });
 

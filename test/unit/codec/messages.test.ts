@@ -18,6 +18,7 @@ import { decodeContributions, encodeContributions, sliceBySize } from '../../../
 import type { Contribution, EncodedChunk } from '../../../streams/records.ts';
 import { contribution, encodedChunk } from '../../kit/codecArbitraries.ts';
 import { acceptedDamage, isSame, wildErrors } from '../../kit/damage.ts';
+import { propertyRuns } from '../../kit/propertyRuns.ts';
 
 beforeAll(initCompression);
 
@@ -129,7 +130,7 @@ describe('contributions', () => {
           if (slice.length > 1) expect(encodeContributions(slice).length).toBeLessThanOrEqual(limit);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     );
   });
 
@@ -165,7 +166,7 @@ describe('written chunks', () => {
         expect(slices.flat()).toEqual(list);
         for (const slice of slices) expect(encodeChunksWritten(slice).length).toBeLessThanOrEqual(limit);
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     );
   });
 });

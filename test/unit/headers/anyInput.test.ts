@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ParsedRange } from '../../../processors/headers/parseRange.ts';
 import type { GroupRanks } from '../../../processors/headers/xref.ts';
 import { Group } from '../../../streams/ids.ts';
+import { propertyRuns } from '../../kit/propertyRuns.ts';
 import { DAY, lineOf, OWN, parse, partsOf, recordsOf } from '../../kit/rangeLines.ts';
 
 /** Lines in the shapes that the rules care about, and broken ones among them. */
@@ -70,7 +71,7 @@ describe('any input', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -83,7 +84,7 @@ describe('any input', () => {
           recordsOf(parse([lines.join('')], { ranks: anyRanks })),
         );
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 
@@ -95,7 +96,7 @@ describe('any input', () => {
         expect(recordsOf(parse([text], { seed }))).toEqual(expected);
         expect(recordsOf(parse([text.replaceAll('\r\n', '\n')], { seed }))).toEqual(expected);
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 

@@ -4,6 +4,7 @@ import { ByteTable } from '../../../processors/headers/byteTable.ts';
 import { fileDigest, foldBase, releaseKey } from '../../../processors/headers/identity.ts';
 import { groupRanksOf } from '../../../processors/headers/xref.ts';
 import { ArticleNumber, Backbone, Epoch, Group } from '../../../streams/ids.ts';
+import { propertyRuns } from '../../kit/propertyRuns.ts';
 
 describe('identities', () => {
   // They are stored for ever: a change here orphans every file and release that an installation knows.
@@ -62,7 +63,7 @@ describe('ByteTable', () => {
           expect(Buffer.from(table.bytes(id)).toString('hex')).toBe(text);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     );
   });
 

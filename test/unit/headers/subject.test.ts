@@ -5,6 +5,7 @@ import { PartCounter } from '../../../processors/headers/counter.ts';
 import { foldBase } from '../../../processors/headers/identity.ts';
 import { isBareRandom, isBareRandomBytes, isPlainTalk, looksObfuscated } from '../../../processors/headers/random.ts';
 import { readSubject, type SubjectReading } from '../../../processors/headers/subject.ts';
+import { propertyRuns } from '../../kit/propertyRuns.ts';
 
 interface SubjectCase {
   readonly id: string;
@@ -134,7 +135,7 @@ describe('subject rules', () => {
           expect(digits(counter.mStart, counter.mEnd)).toMatch(/^\d{1,7}$/);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 
@@ -158,7 +159,7 @@ describe('subject rules', () => {
         if (!isPlainTalk(bytes, 0, bytes.length) || new PartCounter().find(bytes, 0, bytes.length)) return;
         expect(read(text).kind).toBe('text');
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     );
   });
 
@@ -171,7 +172,7 @@ describe('subject rules', () => {
         const bytes = Buffer.from(text);
         if (isBareRandomBytes(bytes, 0, bytes.length)) expect(isBareRandom(text)).toBe(true);
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     );
   });
 

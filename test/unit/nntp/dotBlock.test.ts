@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DotBlock } from '../../../infra/nntp/dotBlock.ts';
+import { propertyRuns } from '../../kit/propertyRuns.ts';
 
 /** Feeds `wire` cut at `cuts`; the pieces of lines as they came, and what lay behind the end (null: no end). */
 function read(wire: Buffer, cuts: readonly number[], maxLine = 1 << 20) {
@@ -47,7 +48,7 @@ describe('the block reader', () => {
           for (const piece of pieces) expect(piece.subarray(-2).toString()).toBe('\r\n');
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(2000) },
     );
   });
 

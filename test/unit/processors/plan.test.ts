@@ -6,6 +6,7 @@ import { DEFAULT_PLAN_SETTINGS } from '../../../processors/coordinator/settings.
 import { countNumbers, mergeIntervals } from '../../../processors/intervals.ts';
 import { Epoch, Group } from '../../../streams/ids.ts';
 import type { Interval } from '../../../streams/records.ts';
+import { propertyRuns } from '../../kit/propertyRuns.ts';
 
 const settings = DEFAULT_PLAN_SETTINGS;
 const NOW = 1_700_000_000_000;
@@ -175,7 +176,7 @@ describe('the reservation', () => {
           expect(countNumbers(planned)).toBe(total);
         },
       ),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     );
   });
 

@@ -11,6 +11,7 @@ import {
 import { isEventError, MalformedEvent, UnknownEventType, UnknownEventVersion } from '../../../streams/errors.ts';
 import { PAYLOAD_BYTES_MAX } from '../../../streams/events/define.ts';
 import { anyEvent, EVENT_TYPES, eventOf } from '../../kit/eventArbitraries.ts';
+import { propertyRuns } from '../../kit/propertyRuns.ts';
 import { sampleBatch, sampleRetired } from '../../kit/sampleEvents.ts';
 
 const sample = sampleRetired({ group: 'alt.test' });
@@ -25,7 +26,7 @@ describe('the envelope', () => {
       fc.property(eventOf(type), (event) => {
         expect(decodeEvent(encodeEvent(event))).toEqual(event);
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     );
   });
 
@@ -102,7 +103,7 @@ describe('the envelope', () => {
           expect(isEventError(error), String(error)).toBe(true);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 
