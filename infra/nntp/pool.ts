@@ -1,4 +1,5 @@
 import type { Backbone, ProviderName } from '../../streams/ids.ts';
+import { isHeadwaterError } from '../base/errors/index.ts';
 import { CompressionChoice } from './compressionChoice.ts';
 import type { Connection, NntpConnection } from './connection.ts';
 import { Lease } from './lease.ts';
@@ -23,6 +24,9 @@ export interface NntpPool {
   /** Refuses waiters and newcomers, takes leave of kept connections and breaks the used ones. */
   close(): Promise<void>;
 }
+
+/** Waits for a provider that still counts a connection which was just broken. */
+const STILL_COUNTED_MS = [100, 1000, 3000] as const;
 
 interface Kept {
   readonly connection: Connection;
@@ -100,7 +104,7 @@ export class Pool implements NntpPool {
   }
 
   async #use<T>(connection: Connection, fn: (c: NntpConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const openPlain = (stop: AbortSignal) => this.#open(false, stop);
+    const openPlain = (stop: AbortSignal) => this.#openInstead(stop);
     const lease = new Lease(connection, { server: this.#server, choice: this.#choice, openPlain });
     const onAbort = () => lease.break(signal?.reason);
     this.#used.add(lease);
@@ -115,6 +119,19 @@ export class Pool implements NntpPool {
       lease.end(this.#closedError());
       this.#keep(lease.connection);
     }
+  }
+
+  /** A plain connection in place of a broken one, which the provider may still count for a moment. */
+  async #openInstead(stop: AbortSignal): Promise<Connection> {
+    for (const wait of STILL_COUNTED_MS) {
+      try {
+        return await this.#open(false, stop);
+      } catch (error) {
+        if (!isHeadwaterError(error) || error.code !== 'NNTP_TOO_MANY_CONNECTIONS') throw error;
+        await this.#dependencies.clock.sleep(wait, stop);
+      }
+    }
+    return await this.#open(false, stop);
   }
 
   #keep(connection: Connection): void {

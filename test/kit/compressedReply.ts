@@ -49,19 +49,20 @@ export function compressedParts(form: ReplyForm, reply: string): ReplyParts {
   const status = reply.slice(0, end - 2);
   const whole = Buffer.from(reply.slice(end), 'latin1');
   const lines = whole.subarray(0, whole.length - TERMINATOR.length);
+  const code = status.slice(0, 3);
   const labelled = `${status}${LABEL}\r\n`;
   switch (form) {
     case 'highwinds':
       return { status: labelled, member: deflateSync(whole, { level: 1 }), after: '' };
     case 'diablo':
       return {
-        status: '224 compressed data follows (zlib version 1.2.13)\r\n',
+        status: `${code} compressed data follows (zlib version 1.2.13)\r\n`,
         member: deflateSync(whole, { memLevel: 1 }),
         after: '',
       };
     case 'astraweb':
       return {
-        status: '224 compressed data follows\r\n',
+        status: `${code} compressed data follows\r\n`,
         member: yencMember(deflateRawSync(lines)),
         after: TERMINATOR,
       };

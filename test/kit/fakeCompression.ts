@@ -1,4 +1,4 @@
-import { constants, createDeflateRaw, createInflateRaw } from 'node:zlib';
+import { constants, createDeflateRaw, createInflateRaw, type DeflateRaw, type InflateRaw } from 'node:zlib';
 import { compressedReply, type ReplyForm } from './compressedReply.ts';
 
 /** What of compression the fake server offers; all else it does not know. */
@@ -37,37 +37,46 @@ export class SessionCompression {
   behind(command: string): { readonly command: string; readonly pack: (answer: string) => string | Buffer } {
     const form = command.startsWith('XZVER ') ? (this.#offer.xzver ?? null) : this.#mode;
     const inner = form && command.startsWith('XZVER ') ? command.replace('XZVER', 'XOVER') : command;
-    return {
-      command: inner,
-      pack: (answer) => (form && /^(?:215|224) /.test(answer) ? compressedReply(form, answer) : answer),
-    };
+    // Nothing tells bare deflate from the lines of a list; no server is known to send it.
+    const packed = form?.startsWith('raw') ? /^224 / : /^(?:215|224) /;
+    return { command: inner, pack: (answer) => (form && packed.test(answer) ? compressedReply(form, answer) : answer) };
   }
 }
 
 /** Both directions of a session after COMPRESS DEFLATE. */
 export class DeflatedSession {
-  readonly #out = createDeflateRaw();
-  readonly #in = createInflateRaw();
+  readonly #out = new Collected(createDeflateRaw());
+  readonly #in = new Collected(createInflateRaw());
 
   /** What goes on the wire for `bytes`, flushed. */
   deflate(bytes: Buffer): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      this.#out.once('error', reject);
-      this.#out.write(bytes);
-      this.#out.flush(constants.Z_SYNC_FLUSH, () => resolve(allOf(this.#out)));
-    });
+    return this.#out.put(bytes);
   }
 
   inflate(bytes: Buffer): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      this.#in.once('error', reject);
-      this.#in.write(bytes, () => resolve(allOf(this.#in)));
-    });
+    return this.#in.put(bytes);
   }
 }
 
-function allOf(stream: { read(): Buffer | null }): Buffer {
-  const pieces: Buffer[] = [];
-  for (let piece = stream.read(); piece !== null; piece = stream.read()) pieces.push(piece);
-  return Buffer.concat(pieces);
+/** What a zlib stream makes of its input, put by put. */
+class Collected {
+  readonly #zlib: DeflateRaw | InflateRaw;
+  readonly #pieces: Buffer[] = [];
+  #failed: (error: Error) => void = () => {};
+
+  constructor(zlib: DeflateRaw | InflateRaw) {
+    this.#zlib = zlib;
+    zlib.on('data', (piece: Buffer) => this.#pieces.push(piece)).on('error', (error) => this.#failed(error));
+  }
+
+  put(bytes: Buffer): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      this.#failed = reject;
+      this.#zlib.write(bytes);
+      this.#zlib.flush(constants.Z_SYNC_FLUSH, () => {
+        while (this.#zlib.read() !== null);
+        resolve(Buffer.concat(this.#pieces.splice(0)));
+      });
+    });
+  }
 }

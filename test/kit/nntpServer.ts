@@ -7,8 +7,13 @@ import { type FakeNews, newsReply } from './fakeNews.ts';
 export type Act =
   /** Sends these bytes, as they are (but through COMPRESS DEFLATE where that is on). */
   | { readonly do: 'send'; readonly bytes: string | Buffer }
-  /** Puts these bytes on the wire past any compression. */
-  | { readonly do: 'wire'; readonly bytes: string | Buffer }
+  /** Puts these bytes on the wire past any compression, after `first` through it and once `until` resolves. */
+  | {
+      readonly do: 'wire';
+      readonly bytes: string | Buffer;
+      readonly first?: string | Buffer;
+      readonly until?: Promise<unknown>;
+    }
   /** Sends these bytes and then nothing more, the connection stays open. */
   | { readonly do: 'stall'; readonly bytes?: string | Buffer }
   /** Sends these bytes and cuts the connection. */
@@ -165,7 +170,8 @@ class Session {
       }
       const act = this.#server.actFor(command);
       if (!(await this.#perform(act, this.#answer(command)))) return false;
-      if (act === null && this.#startsDeflate(command)) {
+      const agreed = act === null || (act.do === 'wire' && bytesOf(act.bytes).toString().startsWith('206'));
+      if (agreed && this.#startsDeflate(command)) {
         this.#deflated = new DeflatedSession();
         return true;
       }
@@ -190,6 +196,8 @@ class Session {
         await this.#send(act.bytes);
         return true;
       case 'wire':
+        await this.#send(act.first ?? '');
+        await act.until;
         await this.#onWire(bytesOf(act.bytes));
         return true;
       case 'hold':
