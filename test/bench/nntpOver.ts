@@ -3,9 +3,11 @@
  *
  *   npx tsx test/bench/nntpOver.ts [lines, default 250000] [rounds, default 5] [connections, default 1]
  *
- * Both readers take turns in one process; the ratio is that of the medians. Needs Debian's inn2.
+ * All readers take turns in one process; the ratio is that of the medians. The client reads plainly and through COMPRESS
+ * DEFLATE, held against a bare reader that inflates. Needs Debian's inn2.
  */
 import { connect } from 'node:net';
+import { constants, createInflateRaw, deflateRawSync } from 'node:zlib';
 import { systemClock } from '../../infra/base/clock.ts';
 import { silentLog } from '../../infra/base/log.ts';
 import { noMetrics } from '../../infra/base/metrics.ts';
@@ -44,9 +46,33 @@ function bare(inn: Inn, share: Share): Promise<number> {
   });
 }
 
-async function client(inn: Inn, share: Share): Promise<number> {
+/** The same through COMPRESS DEFLATE: inflates and looks at nothing. */
+function bareDeflate(inn: Inn, share: Share): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: inn.host, port: inn.port, noDelay: true });
+    const inflate = createInflateRaw({ chunkSize: 256 * 1024, finishFlush: constants.Z_SYNC_FLUSH });
+    let bytes = 0;
+    let clear = '';
+    inflate.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    inflate.once('error', reject).once('end', () => resolve(bytes));
+    const start = (first: Buffer) => {
+      clear += first.toString('latin1');
+      if (!clear.includes('206')) return socket.once('data', start);
+      const commands = spansOf(share).map(({ lo, hi }) => `OVER ${lo}-${hi}\r\n`);
+      const all = Buffer.from(`GROUP ${GROUP}\r\n${commands.join('')}QUIT\r\n`);
+      socket.pipe(inflate);
+      return socket.write(deflateRawSync(all, { finishFlush: constants.Z_SYNC_FLUSH }));
+    };
+    socket.once('error', reject).once('data', start);
+    socket.write('COMPRESS DEFLATE\r\n');
+  });
+}
+
+async function client(inn: Inn, share: Share, compression: 'none' | 'deflate'): Promise<number> {
   const dependencies = { clock: systemClock, log: silentLog, metrics: noMetrics };
-  const pool = createNntpPool(providerAt(inn, { connections: 1 }), dependencies);
+  const pool = createNntpPool(providerAt(inn, { connections: 1, compression }), dependencies);
   const bytes = await pool.withConnection(async (c) => {
     await c.group(GROUP);
     const asked = spansOf(share).map(({ lo, hi }) =>
@@ -83,26 +109,30 @@ async function main(): Promise<void> {
         yield* overviewForInn(GROUP, generated);
       })(),
     );
-    const results = {
-      bare: [] as Awaited<ReturnType<typeof timed>>[],
-      client: [] as Awaited<ReturnType<typeof timed>>[],
+    const readers: Readonly<Record<string, (share: Share) => Promise<number>>> = {
+      bare: (share) => bare(inn, share),
+      client: (share) => client(inn, share, 'none'),
+      'bare deflate': (share) => bareDeflate(inn, share),
+      'client deflate': (share) => client(inn, share, 'deflate'),
     };
-    // The first round warms both readers and INN's files; it does not count.
+    const results = new Map(Object.keys(readers).map((name) => [name, [] as Awaited<ReturnType<typeof timed>>[]]));
+    // The first round warms all readers and INN's files; it does not count.
     for (let round = 0; round <= rounds; round++) {
-      const a = await timed(connections, lines, (share) => bare(inn, share));
-      const b = await timed(connections, lines, (share) => client(inn, share));
-      if (round === 0) continue;
-      results.bare.push(a);
-      results.client.push(b);
+      for (const [name, reader] of Object.entries(readers)) {
+        const result = await timed(connections, lines, reader);
+        if (round > 0) results.get(name)?.push(result);
+      }
     }
-    const ms = { bare: median(results.bare.map((r) => r.ms)), client: median(results.client.map((r) => r.ms)) };
-    const cpu = { bare: median(results.bare.map((r) => r.cpuMs)), client: median(results.client.map((r) => r.cpuMs)) };
-    const bytes = results.client[0]?.bytes ?? 0;
+    const ms = (name: string) => median((results.get(name) ?? []).map((r) => r.ms));
+    const cpu = (name: string) => median((results.get(name) ?? []).map((r) => r.cpuMs));
+    const bytes = results.get('client')?.[0]?.bytes ?? 0;
     const rate = (time: number) => `${Math.round(lines / time)}k lines/s, ${Math.round(bytes / time / 1000)} MB/s`;
     console.log(`${lines} lines, ${bytes} bytes, ${connections} connection(s), median of ${rounds}`);
-    console.log(`bare    ${ms.bare.toFixed(0)} ms  ${rate(ms.bare)}  cpu ${cpu.bare.toFixed(0)} ms`);
-    console.log(`client  ${ms.client.toFixed(0)} ms  ${rate(ms.client)}  cpu ${cpu.client.toFixed(0)} ms`);
-    console.log(`ratio   ${(ms.bare / ms.client).toFixed(2)}`);
+    for (const name of results.keys()) {
+      console.log(`${name.padEnd(14)} ${ms(name).toFixed(0)} ms  ${rate(ms(name))}  cpu ${cpu(name).toFixed(0)} ms`);
+    }
+    console.log(`ratio          ${(ms('bare') / ms('client')).toFixed(2)}`);
+    console.log(`ratio deflate  ${(ms('bare deflate') / ms('client deflate')).toFixed(2)}`);
   } finally {
     await inn.dispose();
   }
