@@ -11,7 +11,7 @@ import { type Answer, ask, type Feed, type FeedItem, parseFeed } from './newznab
 import { freePorts } from './ports.ts';
 import { isSameRunning, killAll, type ProcessInfo, processInfo, processTree } from './processTree.ts';
 import { type CliResult, freshestProgram, type ProgramKind, programArguments, runNode } from './program.ts';
-import { natsCache, temporaryFolder } from './services.ts';
+import { natsCache, ownFolder, removeAbandoned, temporaryFolder } from './services.ts';
 import { until } from './until.ts';
 
 export interface HeadwaterOptions {
@@ -329,7 +329,9 @@ class Running implements Headwater {
 
 /** Starts it and waits for its banner. Rejects, after clearing up, with the end of every log when it does not come. */
 export async function startHeadwater(options: HeadwaterOptions = {}): Promise<Headwater> {
+  await removeAbandoned();
   const folder = await temporaryFolder();
+  await ownFolder(folder);
   const [port = 0] = await freePorts(1);
   const running = new Running(folder, port, options);
   try {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from 'pg';
@@ -12,6 +12,7 @@ import {
   startEmbeddedPostgres,
   stopLeftovers,
 } from '../../infra/embedded/index.ts';
+import { identityOf, isRunning, type ProcessIdentity } from '../../infra/embedded/processIdentity.ts';
 
 /**
  * One real NATS and one real Postgres for a test file, on free ports of the loopback address, in a temporary data folder
@@ -191,17 +192,34 @@ async function createDatabase(adminUrl: string): Promise<string> {
   return url.toString();
 }
 
+const ownerFile = (folder: string): string => join(folder, 'test-process.json');
+
+/** Writes down that this process uses the folder, so that tests beside it leave alone what looks abandoned there. */
+export async function ownFolder(folder: string): Promise<void> {
+  await writeFile(ownerFile(folder), JSON.stringify(await identityOf(process.pid)));
+}
+
+async function isOwned(folder: string): Promise<boolean> {
+  const text = await readFile(ownerFile(folder), 'utf8').catch(() => 'null');
+  const owner = JSON.parse(text) as ProcessIdentity | null;
+  return owner !== null && isRunning(owner);
+}
+
 /** Ends what a test run that was killed left behind: its servers (found by their pid files) and its folder. */
-async function removeAbandoned(): Promise<void> {
+export async function removeAbandoned(): Promise<void> {
   const names = (await readdir(tmpdir())).filter((name) => name.startsWith(PREFIX));
   for (const name of names) {
     const folder = join(tmpdir(), name);
-    const runtime = await readdir(join(folder, 'runtime')).catch(() => [] as string[]);
-    // Without a pid file it is either being set up by a neighbour, or it was left after its servers had ended.
-    if (!runtime.some((file) => file.endsWith('.pid.json'))) continue;
-    const left = await stopLeftovers(folder).catch(() => null);
-    const inUse = left === null || left.some((server) => server.outcome === 'in_use');
-    if (!inUse && left.length > 0) await removeFolder(folder);
+    if (await isOwned(folder)) continue;
+    // The data folder of a whole Headwater lies one deeper.
+    for (const dataDir of [folder, join(folder, 'data')]) {
+      const runtime = await readdir(join(dataDir, 'runtime')).catch(() => [] as string[]);
+      // Without a pid file it is either being set up by a neighbour, or it was left after its servers had ended.
+      if (!runtime.some((file) => file.endsWith('.pid.json'))) continue;
+      const left = await stopLeftovers(dataDir).catch(() => null);
+      const inUse = left === null || left.some((server) => server.outcome === 'in_use');
+      if (!inUse && left.length > 0) await removeFolder(folder);
+    }
   }
 }
 
