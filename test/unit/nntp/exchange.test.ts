@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Exchange, type Reply, type Request } from '../../../infra/nntp/exchange.ts';
 import type { ByteTransport } from '../../../infra/nntp/transport.ts';
-import { SteppedClock } from '../../kit/steppedClock.ts';
+import { ManualClock } from '../../kit/manualClock.ts';
 
 /** A transport whose other end is the test. */
 class Wire implements ByteTransport {
@@ -49,7 +49,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 function start(changes: { depth?: number } = {}) {
   const wire = new Wire();
-  const clock = new SteppedClock();
+  const clock = new ManualClock();
   const server = { host: 'h', port: 1, secrets: [] };
   const limits = { firstByteMs: 1000, silenceMs: 500, lineBytes: 1000, depth: 16, ...changes };
   return { wire, clock, exchange: new Exchange(wire, { clock, server, ...limits }) };

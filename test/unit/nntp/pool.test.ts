@@ -4,9 +4,9 @@ import { noMetrics } from '../../../infra/base/metrics.ts';
 import { articlesPool, createNntpPool, type NntpConnection, type NntpPool } from '../../../infra/nntp/index.ts';
 import { ArticleNumber, Group, MessageId } from '../../../streams/ids.ts';
 import type { FakeNews } from '../../kit/fakeNews.ts';
+import { ManualClock } from '../../kit/manualClock.ts';
 import { type ProviderChanges, poolAt, providerAt } from '../../kit/nntpProvider.ts';
 import { type FakeNntp, type FakeNntpOptions, startFakeNntp } from '../../kit/nntpServer.ts';
-import { SteppedClock } from '../../kit/steppedClock.ts';
 import { until } from '../../kit/until.ts';
 
 const GROUP = Group('alt.test');
@@ -104,7 +104,7 @@ describe('a pool', () => {
 
   it('closes what was unused for the idle time', async () => {
     const server = await startFakeNntp({ news: NEWS });
-    const clock = new SteppedClock();
+    const clock = new ManualClock();
     const settings = providerAt(server, { timeouts: { idleMs: 5000 } });
     const pool = createNntpPool(settings, { clock, log: silentLog, metrics: noMetrics });
     ends.push(() => server.stop());
