@@ -75,12 +75,15 @@ export interface ConsumerSpec {
   readonly maxAckPending: number;
 }
 
+/** A worker that lives extends its lease every third of this; the work of one that died waits no longer. */
+const LEASE_MS = 30_000;
+
 /** One queue a lane and backbone: the lane's order of service is the fetch process's. */
 export const fetchConsumer = (lane: FetchLane, backbone: Backbone): ConsumerSpec => ({
   durable: `fetch-${lane}-${backbone}`,
   family: 'RANGES',
   filter: `range.planned.${lane}.${backbone}.>`,
-  ackWaitMs: 60_000,
+  ackWaitMs: LEASE_MS,
   maxAckPending: 256,
 });
 
@@ -88,7 +91,7 @@ export const headersConsumer: ConsumerSpec = {
   durable: 'headers',
   family: 'RANGES',
   filter: 'range.fetched.>',
-  ackWaitMs: 60_000,
+  ackWaitMs: LEASE_MS,
   maxAckPending: 16,
 };
 

@@ -6,21 +6,14 @@ import { HeadwaterError } from '../base/errors/index.ts';
 import { loadConfig } from '../config/index.ts';
 import { VERSION } from './build.ts';
 import type { CommandContext } from './commands/client.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { downCommand } from './commands/down.ts';
-import { type Explainable, explainCommand } from './commands/explain.ts';
-import { addGroups, type BackfillOptions, listGroups, removeGroups } from './commands/groups.ts';
-import { importOverviewCommand } from './commands/importOverview.ts';
-import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands/keys.ts';
-import { listRangesCommand, type RangeFilter } from './commands/ranges.ts';
-import { statusCommand } from './commands/status.ts';
+import type { Explainable } from './commands/explain.ts';
+import type { BackfillOptions } from './commands/groups.ts';
+import type { RangeFilter } from './commands/ranges.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exitCodes.ts';
 import { redact } from './log.ts';
-import { runService } from './service.ts';
 import { SERVICES } from './services/table.ts';
-import { runWithRestarts } from './up/runWithRestarts.ts';
-import { up } from './up/up.ts';
 
+// Commands are imported when they are called: a service that starts, or a short command, loads only what it needs.
 const PROGRAM = fileURLToPath(import.meta.url);
 const json = () => new Option('--json', 'print data instead of text').default(false);
 type Json = { readonly json: boolean };
@@ -59,16 +52,18 @@ function addGroupCommands(program: Command, run: (command: Run) => Promise<void>
     .option('--since <date>', 'only what was posted since that date (2024-01-31)')
     .option('--from <number>', 'only from that article number on')
     .option('--live-only', 'only what is posted from now on')
-    .action((names: string[], options: BackfillOptions) => run((c) => addGroups(c, names, options)));
+    .action((names: string[], options: BackfillOptions) =>
+      run(async (c) => (await import('./commands/groups.ts')).addGroups(c, names, options)),
+    );
   groups
     .command('remove <group...>')
     .description('index no more of these groups; what is indexed stays')
-    .action((names: string[]) => run((c) => removeGroups(c, names)));
+    .action((names: string[]) => run(async (c) => (await import('./commands/groups.ts')).removeGroups(c, names)));
   groups
     .command('list')
     .description('the groups, with what is wanted of each')
     .addOption(json())
-    .action((options: Json) => run((c) => listGroups(c, options.json)));
+    .action((options: Json) => run(async (c) => (await import('./commands/groups.ts')).listGroups(c, options.json)));
 }
 
 function addKeyCommands(program: Command, run: (command: Run) => Promise<void>): void {
@@ -77,16 +72,18 @@ function addKeyCommands(program: Command, run: (command: Run) => Promise<void>):
     .command('create <name>')
     .description('make a key and print it; it cannot be read again')
     .option('--scopes <list>', 'search,get,ops', 'search,get')
-    .action((name: string, options: { scopes: string }) => run((c) => createKeyCommand(c, name, options.scopes)));
+    .action((name: string, options: { scopes: string }) =>
+      run(async (c) => (await import('./commands/keys.ts')).createKeyCommand(c, name, options.scopes)),
+    );
   keys
     .command('list')
     .description('the keys, without their secret part')
     .addOption(json())
-    .action((options: Json) => run((c) => listKeysCommand(c, options.json)));
+    .action((options: Json) => run(async (c) => (await import('./commands/keys.ts')).listKeysCommand(c, options.json)));
   keys
     .command('revoke <id>')
     .description('make a key invalid, by its id or its first characters')
-    .action((id: string) => run((c) => revokeKeyCommand(c, id)));
+    .action((id: string) => run(async (c) => (await import('./commands/keys.ts')).revokeKeyCommand(c, id)));
 }
 
 function addIndexCommands(program: Command, run: (command: Run) => Promise<void>): void {
@@ -98,7 +95,9 @@ function addIndexCommands(program: Command, run: (command: Run) => Promise<void>
     .option('--state <state>', 'planned, fetched, parsed, short, failed or retired')
     .option('--limit <n>', 'lines at most', '50')
     .addOption(json())
-    .action((options: RangeFilter & Json) => run((c) => listRangesCommand(c, options, options.json)));
+    .action((options: RangeFilter & Json) =>
+      run(async (c) => (await import('./commands/ranges.ts')).listRangesCommand(c, options, options.json)),
+    );
   program
     .command('import')
     .description('index something that is not on a news server')
@@ -107,7 +106,7 @@ function addIndexCommands(program: Command, run: (command: Run) => Promise<void>
     .requiredOption('--group <group>', 'the newsgroup that the lines are of')
     .requiredOption('--backbone <name>', 'whose article numbers they carry')
     .action((file: string, options: { group: string; backbone: string }) =>
-      run((c) => importOverviewCommand(c, file, options)),
+      run(async (c) => (await import('./commands/importOverview.ts')).importOverviewCommand(c, file, options)),
     );
 }
 
@@ -118,6 +117,7 @@ function addExplainCommand(program: Command): void {
     .addArgument(new Argument('<what>', 'a subject or a whole overview line').choices(['subject', 'line']))
     .addOption(json())
     .action(async (what: Explainable, options: Json) => {
+      const { explainCommand } = await import('./commands/explain.ts');
       process.exitCode = await explainCommand(what, { ...options, input: process.stdin, print: say });
     });
 }
@@ -131,36 +131,36 @@ function addProcessCommands(
   program
     .command('up')
     .description('run everything in the foreground')
-    .action(() => run((c) => up({ ...c, ...base })));
+    .action(() => run(async (c) => (await import('./up/up.ts')).up({ ...c, ...base })));
   program
     .command('down')
     .description('stop what runs on this data folder')
-    .action(() => run(downCommand));
+    .action(() => run(async (c) => (await import('./commands/down.ts')).downCommand(c)));
   program
     .command('run <service>')
     .description(`run one service: ${Object.keys(SERVICES).join(', ')}`)
     .option('--bare', 'do not start it again when it ends', false)
     .action(async (name: string, options: { bare: boolean }) => {
-      const definition = Object.hasOwn(SERVICES, name) ? SERVICES[name as keyof typeof SERVICES] : undefined;
-      if (!definition) {
+      const load = Object.hasOwn(SERVICES, name) ? SERVICES[name as keyof typeof SERVICES] : undefined;
+      if (!load) {
         const fields = { option: 'run', takes: Object.keys(SERVICES).join(', '), value: name };
         throw new HeadwaterError('USAGE_WRONG_VALUE', fields);
       }
       const c = context();
       process.exitCode = await (options.bare
-        ? runService(definition, c.config, c.env)
-        : runWithRestarts(name, { ...c, ...base }));
+        ? (await import('./service.ts')).runService(await load(), c.config, c.env)
+        : (await import('./up/runWithRestarts.ts')).runWithRestarts(name, { ...c, ...base }));
     });
   program
     .command('status')
     .description('services, streams, projections, and what needs attention')
     .addOption(json())
-    .action((options: Json) => run((c) => statusCommand(c, options.json)));
+    .action((options: Json) => run(async (c) => (await import('./commands/status.ts')).statusCommand(c, options.json)));
   program
     .command('doctor')
     .description('check what Headwater stands on, and say what to do')
     .addOption(json())
-    .action((options: Json) => run((c) => doctorCommand(c, options.json)));
+    .action((options: Json) => run(async (c) => (await import('./commands/doctor.ts')).doctorCommand(c, options.json)));
 }
 
 function createProgram(): Command {

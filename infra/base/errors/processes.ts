@@ -21,6 +21,11 @@ export const processErrors = defineErrors({
     message: (f) => `${f.file} cannot be read: ${f.reason}`,
     hint: 'Give a plain or gzip file of overview lines. What was imported before it failed stays; repeat the call.',
   },
+  SAMPLE_FAILED: {
+    retriable: false,
+    message: (f) => `${f.failed} ranges of the bundled sample could not be indexed`,
+    hint: '`headwater ranges list --state failed` says why. Start again after it is mended, or set `sample: false`.',
+  },
   API_CANNOT_LISTEN: {
     retriable: true,
     message: (f) => `the API cannot listen on ${f.host}:${f.port}: ${f.reason}`,

@@ -1,15 +1,13 @@
 import type { ServiceDefinition } from '../service.ts';
-import { apiService } from './api.ts';
-import { coordinatorService } from './coordinator.ts';
-import { fetchService } from './fetch.ts';
-import { headersService } from './headers.ts';
-import { projectService } from './project.ts';
 
-/** Every service that `headwater run` knows. */
+/**
+ * Every service that `headwater run` knows. Loaded when it is run: a process of one service needs none of the others, and
+ * a short command needs none at all.
+ */
 export const SERVICES = {
-  coordinator: coordinatorService,
-  fetch: fetchService,
-  headers: headersService,
-  project: projectService,
-  api: apiService,
-} as const satisfies Readonly<Record<string, ServiceDefinition>>;
+  coordinator: async () => (await import('./coordinator.ts')).coordinatorService,
+  fetch: async () => (await import('./fetch.ts')).fetchService,
+  headers: async () => (await import('./headers.ts')).headersService,
+  project: async () => (await import('./project.ts')).projectService,
+  api: async () => (await import('./api.ts')).apiService,
+} as const satisfies Readonly<Record<string, () => Promise<ServiceDefinition>>>;

@@ -7,6 +7,7 @@ import { rangeCounts } from '../../../projections/ranges/rows.ts';
 import { Backbone, Group } from '../../../streams/ids.ts';
 import { comparePositions } from '../../../streams/topology.ts';
 import { systemClock } from '../../base/clock.ts';
+import { HeadwaterError } from '../../base/errors/index.ts';
 import { type CommandContext, type NatsClient, withDatabase, withNats } from '../commands/client.ts';
 import { importFile } from '../commands/importOverview.ts';
 import type { Endpoints } from '../endpoints.ts';
@@ -24,9 +25,10 @@ const POLL_MS = 100;
 /** Written when the sample is in, so that the next start does not read it again. */
 const markerOf = (dataDir: string): string => join(dataDir, 'runtime', 'sample-loaded');
 
-/** Whether everything that was planned is parsed and every projection is at the end of its stream. */
-async function isIndexed(db: Database, { reader }: NatsClient): Promise<boolean> {
-  const { planned = 0, fetched = 0 } = await rangeCounts(db);
+/** Whether everything that was planned is parsed and every projection is at the end of its stream. Throws SAMPLE_FAILED. */
+export async function isIndexed(db: Database, { reader }: NatsClient): Promise<boolean> {
+  const { planned = 0, fetched = 0, failed = 0 } = await rangeCounts(db);
+  if (failed > 0) throw new HeadwaterError('SAMPLE_FAILED', { failed });
   if (planned + fetched > 0) return false;
   for (const { family, position } of await allPositions(db)) {
     if (comparePositions(position, (await reader.state(family)).last) < 0) return false;
