@@ -1,5 +1,5 @@
+import { CATEGORIES } from '../../projections/catalog/rows.ts';
 import { emptyTag, openTag, parentTag, XML_DECLARATION } from '../xml.ts';
-import { CATEGORIES } from './categories.ts';
 import { LIMIT_MAX } from './parameters.ts';
 
 /** Which searches work, with the parameters that each takes. Only what works is listed as available. */

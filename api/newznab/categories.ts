@@ -1,30 +1,6 @@
-/** The part of the Newznab tree that releases are filed under so far; caps list just these. */
-export interface Category {
-  readonly id: number;
-  readonly name: string;
-  readonly children: readonly { readonly id: number; readonly name: string }[];
-}
+import { CATEGORIES, leavesUnder } from '../../projections/catalog/rows.ts';
 
-export const MISC = 8010;
-export const HASHED = 8020;
-
-export const CATEGORIES: readonly Category[] = [
-  {
-    id: 8000,
-    name: 'Other',
-    children: [
-      { id: MISC, name: 'Misc' },
-      { id: HASHED, name: 'Hashed' },
-    ],
-  },
-];
-
-/** The categories of a release, parent first. */
-export const categoriesOf = (release: { readonly obfuscated: boolean }): readonly number[] => [
-  8000,
-  release.obfuscated ? HASHED : MISC,
-];
-
+/** `TV > HD`: what downloaders map to folders. */
 export const categoryName = (id: number): string => {
   for (const parent of CATEGORIES) {
     if (parent.id === id) return parent.name;
@@ -34,11 +10,11 @@ export const categoryName = (id: number): string => {
   return 'Other';
 };
 
-/** Which of our leaves a `cat` list asks for; null: no filter, empty: nothing that we have. A parent includes its children. */
-export function askedCategories(cat: readonly string[]): readonly number[] | null {
-  if (cat.length === 0) return null;
-  const asked = new Set(cat.filter((c) => /^\d{1,9}$/.test(c)).map(Number));
-  return CATEGORIES.flatMap((parent) =>
-    parent.children.filter((c) => asked.has(c.id) || asked.has(parent.id)).map((c) => c.id),
-  );
+/**
+ * The leaves that a `cat` list asks for; undefined: no filter, empty: nothing that we have. A parent includes its
+ * children, ids that we do not have count for nothing.
+ */
+export function askedCategories(cat: readonly string[]): readonly number[] | undefined {
+  if (cat.length === 0) return undefined;
+  return leavesUnder(cat.filter((c) => /^\d{1,9}$/.test(c)).map(Number));
 }

@@ -1,6 +1,6 @@
-import type { ReleaseRow } from '../../projections/catalog/rows.ts';
+import { categoriesOf, type ReleaseRow } from '../../projections/catalog/rows.ts';
 import { closeTag, emptyTag, openTag, parentTag, textTag, XML_DECLARATION } from '../xml.ts';
-import { categoriesOf, categoryName } from './categories.ts';
+import { categoryName } from './categories.ts';
 import type { Links } from './links.ts';
 
 /** Must be declared on <rss> also when the feed is empty; NZBGet reads the literal prefix. */
@@ -36,7 +36,7 @@ type Attr = readonly [name: string, value: string | number];
 
 function attributesOf(release: ReleaseRow, links: Links): readonly Attr[] {
   return [
-    ...categoriesOf(release).map((id): Attr => ['category', id]),
+    ...categoriesOf(release.category).map((id): Attr => ['category', id]),
     ['size', release.bytes],
     ['guid', release.releaseId],
     ['files', release.files],
@@ -62,14 +62,13 @@ const titleOf = (release: ReleaseRow): string => (release.name.trim() === '' ? r
 function item(release: ReleaseRow, page: FeedPage): string {
   const { links } = page;
   const wanted = (name: string) => page.extended || ALWAYS.has(name) || page.attrs.includes(name);
-  const leaf = categoriesOf(release).at(-1) ?? 8000;
   return parentTag('item', {}, [
     textTag('title', titleOf(release)),
     textTag('guid', links.page(release.releaseId), { isPermaLink: 'true' }),
     textTag('link', links.download(release.releaseId)),
     textTag('comments', `${links.page(release.releaseId)}#comments`),
     textTag('pubDate', rfc822(release.firstAt)),
-    textTag('category', categoryName(leaf)),
+    textTag('category', categoryName(release.category)),
     textTag('description', titleOf(release)),
     emptyTag('enclosure', { url: links.download(release.releaseId), length: release.bytes, type: 'application/x-nzb' }),
     ...attributesOf(release, links)

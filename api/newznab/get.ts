@@ -7,7 +7,7 @@ import type { ChunkFile } from '../../streams/records.ts';
 import { nzbDocument } from '../nzb/document.ts';
 import { contentDisposition } from '../nzb/fileName.ts';
 import { mergeFiles } from '../nzb/mergeFiles.ts';
-import { categoriesOf, categoryName } from './categories.ts';
+import { categoryName } from './categories.ts';
 import { NewznabError } from './errors.ts';
 import type { Parameters } from './parameters.ts';
 
@@ -45,9 +45,8 @@ export async function get(parameters: Parameters, sql: Sql): Promise<NzbDownload
   if (!release) throw new NewznabError(300);
   const files = mergeFiles(await filesOf(sql, release.releaseId));
   if (!files.some((f) => f.segments.length > 0)) throw new NewznabError(300);
-  const category = categoryName(categoriesOf(release).at(-1)!);
   return {
     disposition: contentDisposition(release.name),
-    pieces: nzbDocument({ title: release.name, category }, files),
+    pieces: nzbDocument({ title: release.name, category: categoryName(release.category) }, files),
   };
 }

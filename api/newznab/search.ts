@@ -1,6 +1,6 @@
 import { parseQuery, searchReleases } from '../../projections/catalog/rows.ts';
 import type { Sql } from '../../projections/ports.ts';
-import { askedCategories, HASHED, MISC } from './categories.ts';
+import { askedCategories } from './categories.ts';
 import { feedDocument } from './feed.ts';
 import type { Links } from './links.ts';
 import { limitOf, offsetOf, type Parameters } from './parameters.ts';
@@ -15,23 +15,14 @@ export interface SearchContext {
 
 const DAY_MS = 86_400_000;
 
-/** Which releases the asked categories leave; null: none of them is ours, so nothing can match. */
-function obfuscationOf(parameters: Parameters): { obfuscated?: boolean } | null {
-  const asked = askedCategories(parameters.list('cat'));
-  if (asked === null || (asked.includes(MISC) && asked.includes(HASHED))) return {};
-  if (asked.length === 0) return null;
-  return { obfuscated: asked.includes(HASHED) };
-}
-
 /** t=search: newest first; without q simply the newest. Unknown categories alone find nothing. */
 export async function search(parameters: Parameters, context: SearchContext): Promise<string> {
   const limit = limitOf(parameters);
   const offset = offsetOf(parameters);
-  const kind = obfuscationOf(parameters);
   const maxAge = parameters.whole('maxage');
   const query = {
     ...parseQuery(parameters.text('q') ?? ''),
-    ...kind,
+    categories: askedCategories(parameters.list('cat')),
     minBytes: parameters.whole('minsize'),
     maxBytes: parameters.whole('maxsize'),
     postedAfter: maxAge === undefined ? undefined : context.now - maxAge * DAY_MS,
@@ -39,7 +30,7 @@ export async function search(parameters: Parameters, context: SearchContext): Pr
     limit,
     offset,
   };
-  const found = kind === null ? { total: 0, rows: [] } : await searchReleases(context.sql, query);
+  const found = await searchReleases(context.sql, query);
   return feedDocument({
     title: context.title,
     offset,

@@ -22,7 +22,7 @@ async function tokenise(tx: Sql): Promise<void> {
 
 export const catalog: Projection<void> = {
   name: 'catalog',
-  version: 1,
+  version: 2,
   family: 'RELEASES',
   subjects: ['release.opened.>', 'release.seen.>'],
   schemaSql: sqlFile(import.meta.url, 'schema.sql'),
@@ -39,8 +39,8 @@ export const catalog: Projection<void> = {
       `n int4, position int8, source_n int4, run int4, pass int4, key uuid, posting int4, first_number int8,
       last_number int8, first_at int8, last_at int8, bytes int8, par2_bytes int8, chunks_position int8,
       files int4, files_complete int4, files_total int4, segments int4, segments_total int4, par2_files int4,
-      par2_segments int4, par2_segments_total int4, chunks int4, group_n int4, list_n int4, has_nfo bool,
-      obfuscated bool, name text, poster text, file_hashes bytea`,
+      par2_segments int4, par2_segments_total int4, chunks int4, group_n int4, list_n int4, category int2,
+      has_nfo bool, obfuscated bool, name text, poster text, file_hashes bytea`,
     ),
     // Scratch space of merge.sql.
     stagingTable('stage_catalog_resolved', `n int4, source_id int4, old_run int4, old_pass int4, run int4, pass int4`),
@@ -51,7 +51,7 @@ export const catalog: Projection<void> = {
       `key uuid, source_id int4, posting int4, backbone_id int4, epoch int4, birth uuid, first_at int8, last_at int8,
       bytes int8, par2_bytes int8, chunks_position int8, files int4, files_complete int4, files_total int4,
       segments int4, segments_total int4, par2_files int4, par2_segments int4, par2_segments_total int4, group_id int4,
-      group_name text, has_nfo bool, obfuscated bool, name text, poster text, groups int4[]`,
+      group_name text, category int2, has_nfo bool, obfuscated bool, name text, poster text, groups int4[]`,
     ),
     stagingTable('stage_catalog_place', 'key uuid, source_id int4, posting int4, component int8'),
     stagingTable(

@@ -73,12 +73,12 @@ live AS (
   INSERT INTO contribution
     (key, source_id, posting, first_number, last_number, first_at, last_at, bytes, par2_bytes, chunks_position, files,
      files_complete, files_total, segments, segments_total, par2_files, par2_segments, par2_segments_total, chunks,
-     group_id, has_nfo, obfuscated, name, poster, groups, file_hashes)
+     group_id, category, has_nfo, obfuscated, name, poster, groups, file_hashes)
   SELECT DISTINCT ON (c.key, r.source_id, c.posting)
          c.key, r.source_id, c.posting, c.first_number, c.last_number, c.first_at, c.last_at, c.bytes, c.par2_bytes,
          c.chunks_position, c.files, c.files_complete, c.files_total, c.segments, c.segments_total, c.par2_files,
-         c.par2_segments, c.par2_segments_total, c.chunks, g.id, c.has_nfo, c.obfuscated, c.name, c.poster,
-         l.groups, c.file_hashes
+         c.par2_segments, c.par2_segments_total, c.chunks, g.id, c.category, c.has_nfo, c.obfuscated, c.name,
+         c.poster, l.groups, c.file_hashes
     FROM stage_catalog_contribution c
     JOIN stage_catalog_resolved r ON r.n = c.source_n
     JOIN stage_catalog_group sg ON sg.n = c.group_n
@@ -101,11 +101,11 @@ SET LOCAL enable_nestloop = on;
 INSERT INTO stage_catalog_member
   (key, source_id, posting, backbone_id, epoch, birth, first_at, last_at, bytes, par2_bytes, chunks_position, files,
    files_complete, files_total, segments, segments_total, par2_files, par2_segments, par2_segments_total, group_id,
-   group_name, has_nfo, obfuscated, name, poster, groups)
+   group_name, category, has_nfo, obfuscated, name, poster, groups)
 SELECT c.key, c.source_id, c.posting, s.backbone_id, s.epoch, birth_id(b.name, sg.name, s.epoch, c.first_number, c.key),
        c.first_at, c.last_at, c.bytes, c.par2_bytes, c.chunks_position, c.files, c.files_complete, c.files_total,
-       c.segments, c.segments_total, c.par2_files, c.par2_segments, c.par2_segments_total, c.group_id, g.name, c.has_nfo,
-       c.obfuscated, c.name, c.poster, c.groups
+       c.segments, c.segments_total, c.par2_files, c.par2_segments, c.par2_segments_total, c.group_id, g.name,
+       c.category, c.has_nfo, c.obfuscated, c.name, c.poster, c.groups
   FROM stage_catalog_key k
   JOIN contribution c ON c.key = k.key
   JOIN source s ON s.id = c.source_id
@@ -170,8 +170,8 @@ SELECT b.id, nullif(i.release_id, b.id)
 -- 8. What a release shows. Sums within one (backbone, epoch), the largest such sum: a second backbone counts nothing twice.
 INSERT INTO release AS r
   (release_id, key, first_at, last_at, bytes, par2_bytes, chunks_position, files, files_complete, files_total, segments,
-   segments_total, par2_files, par2_segments, par2_segments_total, group_id, has_nfo, obfuscated, provisional, name,
-   poster, groups, tokens)
+   segments_total, par2_files, par2_segments, par2_segments_total, group_id, category, has_nfo, obfuscated, provisional,
+   name, poster, groups, tokens)
 WITH member AS (
   SELECT m.*, p.component FROM stage_catalog_member m JOIN stage_catalog_place p USING (key, source_id, posting)),
 sums AS (
@@ -189,8 +189,8 @@ span AS (
     FROM member GROUP BY key, component),
 shown AS (
   -- The first article's contribution names the release; the further keys only make equal times end alike.
-  SELECT DISTINCT ON (key, component) key, component, name, poster, group_id FROM member
-   ORDER BY key, component, first_at, name COLLATE "C", poster COLLATE "C", group_name COLLATE "C"),
+  SELECT DISTINCT ON (key, component) key, component, name, poster, group_id, category FROM member
+   ORDER BY key, component, first_at, name COLLATE "C", poster COLLATE "C", group_name COLLATE "C", category),
 others AS (
   SELECT s.key, s.component, array_agg(DISTINCT e.id ORDER BY e.id) AS groups
     FROM shown s
@@ -203,7 +203,7 @@ SELECT i.release_id, key, span.first_at, span.last_at, least(t.bytes, 9007199254
        least(t.files_complete, 2147483647)::integer, span.files_total, least(t.segments, 2147483647)::integer,
        least(t.segments_total, 2147483647)::integer, least(t.par2_files, 2147483647)::integer,
        least(t.par2_segments, 2147483647)::integer, least(t.par2_segments_total, 2147483647)::integer,
-       shown.group_id, span.has_nfo, span.obfuscated, true, shown.name, shown.poster, others.groups,
+       shown.group_id, shown.category, span.has_nfo, span.obfuscated, true, shown.name, shown.poster, others.groups,
        coalesce(words.tokens, (SELECT old.tokens FROM release old
                                 WHERE old.key = i.key AND old.name = shown.name LIMIT 1))
   FROM stage_catalog_identity i
@@ -218,8 +218,8 @@ ON CONFLICT (release_id) DO UPDATE SET
   chunks_position = excluded.chunks_position, files = excluded.files, files_complete = excluded.files_complete,
   files_total = excluded.files_total, segments = excluded.segments, segments_total = excluded.segments_total,
   par2_files = excluded.par2_files, par2_segments = excluded.par2_segments,
-  par2_segments_total = excluded.par2_segments_total, group_id = excluded.group_id, has_nfo = excluded.has_nfo,
-  obfuscated = excluded.obfuscated, provisional = excluded.provisional, name = excluded.name,
+  par2_segments_total = excluded.par2_segments_total, group_id = excluded.group_id, category = excluded.category,
+  has_nfo = excluded.has_nfo, obfuscated = excluded.obfuscated, provisional = excluded.provisional, name = excluded.name,
   poster = excluded.poster, groups = excluded.groups, tokens = excluded.tokens
 WHERE (r.*) IS DISTINCT FROM (excluded.*);
 

@@ -6,6 +6,7 @@ import { type BatchSource, BatchSources, type PassRef } from '../batchSources.ts
 import type { SqlValue } from '../ports.ts';
 import { packPosition } from '../position.ts';
 import type { StagedRows } from '../projection.ts';
+import { categoryOf } from './categoryOf.ts';
 import { tokensOf } from './tokens.ts';
 
 const INT4_MAX = 2 ** 31 - 1;
@@ -15,6 +16,12 @@ const int4OrNull = (value: number | null): number | null => (value === null ? nu
 /** Names and posters are cut where no client shows more. */
 const TEXT_MAX = 1_000;
 const cut = (text: string): string => text.slice(0, TEXT_MAX).replaceAll('\0', '\ufffd');
+
+/** All groups, in an order that does not depend on the server's. */
+const groupsOf = ({ mainGroup, groups }: Contribution): readonly Group[] => [
+  mainGroup,
+  ...[...new Set(groups)].filter((name) => name !== mainGroup).sort(),
+];
 
 /** Gives each distinct thing of a batch a number, so that rows can name it in four bytes. */
 class Numbering<T> {
@@ -79,6 +86,7 @@ class Batch {
       ...[int4(c.files), int4(c.filesComplete), int4OrNull(c.filesTotal), int4(c.segments), int4(c.segmentsTotal)],
       ...[int4(c.par2Files), int4(c.par2Segments), int4(c.par2SegmentsTotal), int4(c.chunks)],
       ...[this.#group(c.mainGroup), this.#list(c.mainGroup, c.groups)],
+      categoryOf({ name, groups: groupsOf(c), obfuscated: c.obfuscated }),
       ...[c.hasNfo, c.obfuscated, name, cut(c.poster), Buffer.from(c.fileHashes.join(''), 'hex')],
     ]);
   }

@@ -10,6 +10,8 @@ export interface ReleaseRow {
   readonly poster: string;
   /** The main group first, the others by name. */
   readonly groups: readonly Group[];
+  /** The leaf of the category tree; `categoriesOf` has all ids that it is served under. */
+  readonly category: number;
   /** Time of the first article: when it was posted. */
   readonly firstAt: EpochMs;
   readonly lastAt: EpochMs;
@@ -36,8 +38,8 @@ export const hex = (uuid: unknown): string => String(uuid).replaceAll('-', '');
 /** The columns of a ReleaseRow, for a query in which `r` is the release. */
 export const RELEASE_COLUMNS = `
   r.release_id, r.key, r.name, r.poster, r.first_at, r.last_at, r.bytes, r.files, r.files_complete, r.files_total,
-  r.segments, r.segments_total, r.par2_files, r.par2_segments, r.par2_segments_total, r.par2_bytes, r.has_nfo,
-  r.obfuscated, r.provisional, (select g.name from catalog.group_name g where g.id = r.group_id) as main_group,
+  r.segments, r.segments_total, r.par2_files, r.par2_segments, r.par2_segments_total, r.par2_bytes, r.category,
+  r.has_nfo, r.obfuscated, r.provisional, (select g.name from catalog.group_name g where g.id = r.group_id) as main_group,
   array(select g.name from catalog.group_name g where g.id = any (r.groups) order by g.name collate "C") as other_groups`;
 
 export const releaseRow = (row: SqlRow): ReleaseRow =>
@@ -47,6 +49,7 @@ export const releaseRow = (row: SqlRow): ReleaseRow =>
     name: row.name,
     poster: row.poster,
     groups: [row.main_group, ...(row.other_groups as string[])],
+    category: row.category,
     firstAt: row.first_at,
     lastAt: row.last_at,
     bytes: row.bytes,

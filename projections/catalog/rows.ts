@@ -99,6 +99,7 @@ export async function catalogCounts(sql: Sql): Promise<{ readonly releases: numb
   return counted ?? { releases: 0, listed: 0 };
 }
 
+export { CATEGORIES, categoriesOf, leavesUnder } from './categoryTree.ts';
 export type { ReleaseRow } from './releaseRow.ts';
 export { type ReleasePage, type ReleaseQuery, searchReleases } from './search.ts';
 export { parseQuery, type SearchWords } from './tokens.ts';

@@ -45,6 +45,8 @@ CREATE TABLE contribution (
   par2_segments_total integer NOT NULL,
   chunks integer NOT NULL,
   group_id integer NOT NULL,
+  -- What its own name and groups say: whichever contribution names the release brings the category with the name.
+  category smallint NOT NULL,
   key uuid NOT NULL,
   has_nfo boolean NOT NULL,
   obfuscated boolean NOT NULL,
@@ -88,6 +90,8 @@ CREATE TABLE release (
   par2_segments integer NOT NULL,
   par2_segments_total integer NOT NULL,
   group_id integer NOT NULL,
+  -- The leaf of categoryTree.ts.
+  category smallint NOT NULL,
   release_id uuid PRIMARY KEY,
   key uuid NOT NULL,
   has_nfo boolean NOT NULL,
@@ -102,6 +106,9 @@ CREATE TABLE release (
 ) WITH (fillfactor = 85);
 CREATE INDEX release_key ON release (key);
 CREATE INDEX release_newest ON release (first_at DESC, release_id);
+-- Without the id, which only orders releases of one and the same moment: it would be half of the index. The order of nulls,
+-- of which there are none, is what release_newest has not: whoever asks for this order gets this index.
+CREATE INDEX release_category ON release (category, first_at DESC NULLS LAST);
 CREATE INDEX release_tokens ON release USING gin (tokens);
 CREATE INDEX release_untokenised ON release (release_id) WHERE tokens IS NULL;
 
@@ -117,10 +124,11 @@ $$;
 -- the table. The body is bound to this schema's table, so that it survives the schema's renaming.
 CREATE FUNCTION release_hits(query tsquery, most integer)
 RETURNS TABLE (release_id uuid, first_at bigint, bytes bigint, chunks_position bigint, group_id integer,
-               groups integer[], obfuscated boolean)
+               groups integer[], category smallint, obfuscated boolean)
 LANGUAGE sql STABLE
 SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off
 BEGIN ATOMIC
-  SELECT r.release_id, r.first_at, r.bytes, r.chunks_position, r.group_id, r.groups, r.obfuscated
+  SELECT r.release_id, r.first_at, r.bytes, r.chunks_position, r.group_id, r.groups, r.category,
+         r.obfuscated
     FROM release r WHERE r.tokens @@ query LIMIT most;
 END;

@@ -1,4 +1,5 @@
 import type { Sql, SqlRow, SqlValue } from '../ports.ts';
+import { LEAVES } from './categoryTree.ts';
 import { chunksUpTo, RELEASE_COLUMNS, type ReleaseRow, releaseRow } from './releaseRow.ts';
 import { type SearchWords, tsQueryOf } from './tokens.ts';
 
@@ -8,6 +9,8 @@ export interface ReleaseQuery extends SearchWords {
   readonly maxBytes?: number | undefined;
   /** Milliseconds since 1970: posted then or later. */
   readonly postedAfter?: number | undefined;
+  /** Leaves of the category tree: what is filed under one of them. None named: no release. */
+  readonly categories?: readonly number[] | undefined;
   /** Main group or cross-posted to it. */
   readonly group?: string | undefined;
   readonly limit: number;
@@ -55,21 +58,40 @@ function filterOf(query: ReleaseQuery, upTo: number, groupId: number | undefined
     .and('(r.group_id = $? or $? = any (r.groups))', groupId);
 }
 
+/**
+ * The same order twice. Each is that of one index, so that the planner cannot take the other: for a category that many
+ * releases have it would rather read the newest of all, and those may all be of others.
+ */
+const newestBy = ({ categories }: ReleaseQuery): string =>
+  categories === undefined
+    ? 'order by r.first_at desc, r.release_id'
+    : 'order by r.first_at desc nulls last, r.release_id';
+
+/** The releases that a walk reads, as something to select from. With categories: up to `most` of each, newest first. */
+function walked(query: ReleaseQuery, filter: Filter, most: number): string {
+  const { categories } = query;
+  if (categories === undefined) return `catalog.release r where ${filter.sql}`;
+  const limit = filter.value(most);
+  const of = (leaf: number) =>
+    `(select * from catalog.release r where r.category = ${filter.value(leaf)}::int2 and ${filter.sql}
+       ${newestBy(query)} limit ${limit})`;
+  return `(${categories.map(of).join(' union all ')}) r`;
+}
+
 /** Walks from the newest release until the page is full: right for no words, and for words that very many releases have. */
-async function walk(sql: Sql, query: ReleaseQuery, filter: Filter, words: string | null): Promise<ReleasePage> {
-  // The IS TRUE keeps the planner from the word index, which cannot give the newest first.
-  if (words !== null) filter.and('(r.tokens @@ $?::tsquery) is true', words);
-  const page = `limit ${filter.value(query.limit)} offset ${filter.value(query.offset)}`;
+async function walk(sql: Sql, query: ReleaseQuery, filterOfWalk: () => Filter): Promise<ReleasePage> {
+  const page = filterOfWalk();
+  const from = walked(query, page, query.offset + query.limit);
   const rows = await sql.query(
-    `select ${RELEASE_COLUMNS} from catalog.release r where ${filter.sql}
-      order by r.first_at desc, r.release_id ${page}`,
-    filter.values,
+    `select ${RELEASE_COLUMNS} from ${from}
+      ${newestBy(query)} limit ${page.value(query.limit)} offset ${page.value(query.offset)}`,
+    page.values,
   );
-  const values = filter.values.slice(0, -2);
+  const all = filterOfWalk();
   const [count] = await sql.query<{ n: number }>(
-    `select count(*) as n from (select from catalog.release r where ${filter.sql}
-      order by r.first_at desc, r.release_id limit ${TOTAL_MAX}) found`,
-    values,
+    `select count(*) as n from (select from ${walked(query, all, TOTAL_MAX)}
+      ${newestBy(query)} limit ${all.value(TOTAL_MAX)}) found`,
+    all.values,
   );
   return { total: count?.n ?? 0, rows: rows.map(releaseRow) };
 }
@@ -103,12 +125,19 @@ async function byWords(sql: Sql, query: ReleaseQuery, filter: Filter, words: str
   return { total: Math.min(found.total, TOTAL_MAX), rows: rows.map(releaseRow) };
 }
 
+/** Each leaf once, since a walk reads one after the other; undefined when they are all that there are. */
+function distinctCategories({ categories }: ReleaseQuery): readonly number[] | undefined {
+  const leaves = categories && LEAVES.filter((leaf) => categories.includes(leaf));
+  return leaves?.length === LEAVES.length ? undefined : leaves;
+}
+
 /**
  * Releases that match, newest first, those of one time by id. Only releases whose chunks are projected are listed. Which
  * way the table is read follows from how many releases have the words, never from the planner's guess.
  */
-export async function searchReleases(sql: Sql, query: ReleaseQuery): Promise<ReleasePage> {
-  if (query.matchesNothing) return NOTHING;
+export async function searchReleases(sql: Sql, asked: ReleaseQuery): Promise<ReleasePage> {
+  const query = { ...asked, categories: distinctCategories(asked) };
+  if (query.matchesNothing || query.categories?.length === 0) return NOTHING;
   const upTo = await chunksUpTo(sql);
   let groupId: number | undefined;
   if (query.group !== undefined) {
@@ -118,8 +147,11 @@ export async function searchReleases(sql: Sql, query: ReleaseQuery): Promise<Rel
   }
   const words = tsQueryOf(query);
   if (query.words.length > 0 && words !== null) {
-    const page = await byWords(sql, query, filterOf(query, upTo, groupId), words);
+    const filter = filterOf(query, upTo, groupId).and('r.category = any ($?::int2[])', query.categories);
+    const page = await byWords(sql, query, filter, words);
     if (page) return page;
   }
-  return walk(sql, query, filterOf(query, upTo, groupId), words);
+  // The IS TRUE keeps the planner from the word index, which cannot give the newest first.
+  const condition = '(r.tokens @@ $?::tsquery) is true';
+  return walk(sql, query, () => filterOf(query, upTo, groupId).and(condition, words ?? undefined));
 }

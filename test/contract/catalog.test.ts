@@ -189,6 +189,24 @@ describe('what a release shows', () => {
     ]);
   });
 
+  it('is filed as the contribution says that names it, whichever came first', async () => {
+    const title = 'Harbor.Lights.S01E02.720p.HDTV.x264';
+    const hidden = { key: keyOf('one'), obfuscated: true, firstAt: at(1) };
+    const named = { key: keyOf('one'), firstAt: at(0) };
+    const both = [
+      [opened(range(0)), seen(range(0), [contribution('one', hidden)])],
+      [opened(range(1)), seen(range(1), [contribution(title, named)])],
+    ] as const;
+    const category = () => db.query('select name, category from catalog.release');
+    for (const order of [both.flat(), [...both].reverse().flat()]) {
+      await project(order, [2]);
+      expect(await category()).toEqual([{ name: title, category: 5040 }]);
+    }
+    // The one that named it goes; what it was filed under goes with the name.
+    await project([...both.flat(), opened({ ...range(1), run: 2 })], [4, 1]);
+    expect(await category()).toEqual([{ name: 'one', category: 8020 }]);
+  });
+
   it('counters that posters made up do not stop it', async () => {
     const absurd = { segmentsTotal: 2 ** 50, bytes: 2 ** 52, filesTotal: 2 ** 40, name: 'a\0b'.padEnd(5_000, 'x') };
     await project([
@@ -308,6 +326,9 @@ const worldEvent: fc.Arbitrary<HeadwaterEvent> = fc
     parts: fc.array(
       fc.record({
         name: fc.constantFrom('a', 'b'),
+        title: fc.constantFrom('a', 'Show.S01E02.720p.HDTV.x264', 'Artist-Title-WEB-2024-GRP'),
+        linux: fc.boolean(),
+        obfuscated: fc.boolean(),
         posting: fc.integer({ min: 0, max: 1 }),
         days: fc.integer({ min: 0, max: 14 }),
         length: fc.integer({ min: 0, max: 3 }),
@@ -326,7 +347,16 @@ const worldEvent: fc.Arbitrary<HeadwaterEvent> = fc
       const first = range * 10 + p.first;
       const firstAt = at(((first * 7) % 13) + (p.days > 10 ? 0 : p.days * 0.01));
       const lastAt = (firstAt + p.length * DAY) as EpochMs;
-      return contribution(p.name, { ...number(first), posting: p.posting, segments: p.count, firstAt, lastAt });
+      const groups = ['alt.binaries.test', ...(p.linux ? ['alt.binaries.linux.iso'] : [])];
+      const said = { key: keyOf(p.name), groups, obfuscated: p.obfuscated };
+      return contribution(p.title, {
+        ...number(first),
+        ...said,
+        posting: p.posting,
+        segments: p.count,
+        firstAt,
+        lastAt,
+      });
     });
     return seen(o, body, k);
   });
@@ -340,7 +370,7 @@ describe('the catalog as a whole', () => {
         const cut = await catalogDump(db, { ids: true, chunks: false });
         const model = modelCatalog(stored(events));
         const releases = await db.query(
-          `select replace(release_id::text, '-', '') as id, replace(key::text, '-', '') as key, first_at as "firstAt",
+          `select replace(release_id::text, '-', '') as id, replace(key::text, '-', '') as key, name, category, first_at as "firstAt",
                   last_at as "lastAt", segments, bytes, files from catalog.release order by 1`,
         );
         expect(releases).toEqual(model.releases);

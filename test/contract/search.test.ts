@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClosableDatabase } from '../../infra/postgres/index.ts';
+import { LEAVES } from '../../projections/catalog/categoryTree.ts';
 import { catalog } from '../../projections/catalog/index.ts';
 import { type ReleaseQuery, searchReleases } from '../../projections/catalog/rows.ts';
 import { parseQuery } from '../../projections/catalog/tokens.ts';
+import type { Sql, SqlValue } from '../../projections/ports.ts';
 import type { ArticleNumber, EpochMs } from '../../streams/ids.ts';
 import type { Contribution } from '../../streams/records.ts';
 import { openDatabase, projectAll } from '../kit/projections.ts';
@@ -21,6 +23,9 @@ const SMALL: readonly Contribution[] = [
   posted("Linux Image Two: It's arm64", 2, { bytes: 200, groups: ['a.b', 'alt.binaries.test'] }),
   posted('linux_image-three', 3, { bytes: 300, obfuscated: true }),
   posted('Élan & Co', 4, { bytes: 400 }),
+  posted('Harbor.Lights.S01E02.720p.HDTV.x264-GRP', -1, { bytes: 500 }),
+  posted('Harbor.Lights.S01E03.1080p.WEB.h264-GRP', -2, { bytes: 500 }),
+  posted('Harbor.Lights.S01E04.DVDRip.XviD-GRP', -3, { bytes: 500 }),
   posted('Not.There.Yet.Linux', 5, { chunksPosition: { number: 1, sequence: 1_000 } }),
 ];
 
@@ -85,6 +90,24 @@ describe('a search', () => {
     expect(await names('linux', { obfuscated: true })).toEqual(['linux_image-three']);
   });
 
+  it('filters by category, with and without words', async () => {
+    const [two, three, four] = SMALL.filter((c) => c.name.startsWith('Harbor')).map((c) => c.name);
+    expect(await names('', { categories: [5040] })).toEqual([two]);
+    expect(await names('', { categories: [5040, 5030, 5010, 5010] })).toEqual([two, three, four]);
+    expect(await search('', { categories: [5010, 5030], limit: 1, offset: 1 })).toMatchObject({ total: 2 });
+    expect(await names('', { categories: [5010, 5030], limit: 1, offset: 1 })).toEqual([four]);
+    expect(await names('harbor', { categories: [5030, 5040] })).toEqual([two, four]);
+    expect(await names('harbor -web', { categories: [5010] })).toEqual([]);
+    expect(await search('', { categories: [] })).toEqual({ total: 0, rows: [] });
+    expect(await search('', { categories: [7030, 9999] })).toEqual({ total: 0, rows: [] });
+    // Words that so many have that the releases of the categories are walked instead.
+    expect((await search('common', { categories: [8010, 5040], limit: 3 })).rows.map((r) => r.category)).toEqual([
+      8010, 8010, 8010,
+    ]);
+    expect(await search('common', { categories: [5040] })).toEqual({ total: 0, rows: [] });
+    expect((await search('', { categories: LEAVES })).total).toBe((await search('')).total);
+  });
+
   it('pages without a gap or an overlap, with and without words', async () => {
     for (const q of ['', 'linux', 'common', 'even']) {
       const all = (await search(q, { limit: 12 })).rows.map((r) => r.releaseId);
@@ -113,5 +136,29 @@ describe('a search', () => {
     expect(await explain('select * from catalog.release order by first_at desc, release_id limit 10')).toMatch(
       /Index Scan using release_newest/,
     );
+  });
+
+  it('reads only what is of the categories that are asked for', async () => {
+    const plans: string[] = [];
+    const explaining = {
+      ...db,
+      query: async (text: string, values: readonly SqlValue[] = []) => {
+        if (text.includes('union all')) {
+          const plan = await db.query(`explain (analyze, format text) ${text}`, values);
+          plans.push(plan.map((row) => String(row['QUERY PLAN'])).join('\n'));
+        }
+        return db.query(text, values);
+      },
+    } as Sql;
+    // Nothing of 7030, all but eight releases of 8010.
+    await searchReleases(explaining, { ...parseQuery(''), categories: [7030, 5040, 8010], limit: 50, offset: 0 });
+    expect(plans.length).toBe(2);
+    for (const plan of plans) {
+      expect(plan).not.toMatch(/Seq Scan on release|using release_newest/);
+      expect(plan).toMatch(/Merge Append/);
+    }
+    const read = [...plans[0]!.matchAll(/using release_category .*rows=(\d+) loops=1\)/g)].map((m) => Number(m[1]));
+    expect(read.length).toBe(3);
+    expect(Math.max(...read)).toBeLessThan(60);
   });
 });

@@ -41,6 +41,18 @@ describe('headwater up without a news server', () => {
     expect(feed.total).toBe(feed.items.length);
   });
 
+  it('files the images of systems under PC > ISO, and finds them there', async () => {
+    const images = await headwater.searchAll({ cat: '4020' });
+    expect(images.map((item) => item.title)).toContain('meadow-linux-12.4-amd64-netinst');
+    for (const item of images) expect(item.attrs.get('category'), item.title).toEqual(['4000', '4020']);
+    const titles = (items: readonly { title: string }[]) => items.map((item) => item.title).sort();
+    const [all, hashed] = [await headwater.searchAll(), await headwater.searchAll({ cat: '8020' })];
+    expect(hashed.length).toBeGreaterThan(0);
+    expect(images.length).toBeGreaterThan((all.length - hashed.length) / 2);
+    expect(titles(await headwater.searchAll({ cat: '1000,2000,3000,4000,5000,6000,7000,8000' }))).toEqual(titles(all));
+    expect(await headwater.searchAll({ cat: '5040,9999' })).toEqual([]);
+  });
+
   it('gives a valid NZB of every release that the feed lists', async () => {
     const items = await headwater.searchAll();
     expect(items.length).toBeGreaterThanOrEqual(FEED_ITEMS_MIN);

@@ -1,4 +1,5 @@
 import { birthOf } from '../../projections/catalog/birth.ts';
+import { categoryOf } from '../../projections/catalog/categoryOf.ts';
 import type { StoredEvent } from '../../streams/envelope.ts';
 import type { ReleaseId } from '../../streams/ids.ts';
 import type { Contribution } from '../../streams/records.ts';
@@ -7,6 +8,8 @@ import type { Contribution } from '../../streams/records.ts';
 export interface ModelRelease {
   readonly id: ReleaseId;
   readonly key: string;
+  readonly name: string;
+  readonly category: number;
   readonly firstAt: number;
   readonly lastAt: number;
   readonly segments: number;
@@ -49,6 +52,21 @@ function componentsOf(members: readonly Live[]): Live[][] {
     } else parts.push({ from: m.c.firstAt, to: m.c.lastAt, members: [m] });
   }
   return parts.map((part) => part.members);
+}
+
+/** The first article's contribution names the release and files it; the rest of the order ends equal times alike. */
+function shownAs(members: readonly Live[]) {
+  const named = members.map(({ c }) => ({ ...c, category: categoryOf(c) }));
+  const order = (c: (typeof named)[number]) => [c.name, c.poster, c.mainGroup, String(c.category)];
+  named.sort((a, b) => a.firstAt - b.firstAt || compare(order(a), order(b)));
+  const { name, category } = named[0]!;
+  return { name, category };
+}
+
+function compare(a: readonly string[], b: readonly string[]): number {
+  const at = a.findIndex((text, i) => text !== b[i]);
+  if (at < 0) return 0;
+  return a[at]! < b[at]! ? -1 : 1;
 }
 
 function figures(members: readonly Live[]) {
@@ -118,7 +136,8 @@ function shownBy(live: readonly Live[], births: ReadonlyMap<string, Birth>): Mod
       const id = part.births[0]?.id;
       if (!id) continue;
       for (const birth of part.births) leads.set(birth.id, id);
-      releases.push({ id, key, firstAt: part.firstAt, lastAt: part.lastAt, ...figures(part.members) });
+      const { firstAt, lastAt, members } = part;
+      releases.push({ id, key, ...shownAs(members), firstAt, lastAt, ...figures(members) });
     }
   }
   return { releases: releases.sort((a, b) => (a.id < b.id ? -1 : 1)), births: leads };

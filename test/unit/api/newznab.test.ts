@@ -10,7 +10,7 @@ import { createServer } from '../../../api/server.ts';
 import { HeadwaterError } from '../../../infra/base/errors/index.ts';
 import { silentLog } from '../../../infra/base/log.ts';
 import { noMetrics } from '../../../infra/base/metrics.ts';
-import type { ReleaseRow } from '../../../projections/catalog/rows.ts';
+import { CATEGORIES, type ReleaseRow } from '../../../projections/catalog/rows.ts';
 import type { Sql } from '../../../projections/ports.ts';
 import type { EpochMs, Group, ReleaseId, ReleaseKey } from '../../../streams/ids.ts';
 
@@ -96,7 +96,11 @@ describe('caps', () => {
       ['audio-search', 'no'],
       ['book-search', 'no'],
     ]);
-    expect(all.filter((e) => e.name === 'subcat').map((e) => e.attributes.id)).toEqual(['8010', '8020']);
+    const listed = all.filter((e) => e.name === 'category' || e.name === 'subcat').map((e) => e.attributes);
+    expect(listed).toEqual(
+      CATEGORIES.flatMap((c) => [c, ...c.children]).map(({ id, name }) => ({ id: String(id), name })),
+    );
+    expect(listed).toContainEqual({ id: '5040', name: 'HD' });
     expect(all.find((e) => e.name === 'server')?.attributes.title).toBe('Test & Co');
   });
 
@@ -176,10 +180,20 @@ describe('the parameters of a request', () => {
   });
 
   it.each([
-    [[], null],
+    [[], undefined],
     [['8000'], [8010, 8020]],
-    [['8020', '9999'], [8020]],
-    [['5030', 'x'], []],
+    [['8020', '9999', '8020'], [8020]],
+    [['9999', 'x', '-1', '5030.5', ''], []],
+    // What Sonarr asks for by default: HD that is kept apart by its source or codec is among it.
+    [
+      ['5030', '5040'],
+      [5010, 5030, 5040, 5090],
+    ],
+    [['5010'], [5010]],
+    [
+      ['2000', '2040'],
+      [2010, 2020, 2030, 2040, 2045, 2050, 2060, 2070, 2080, 2090],
+    ],
   ])('categories %j ask for %j', (cat, leaves) => {
     expect(askedCategories(cat)).toEqual(leaves);
   });
@@ -191,6 +205,7 @@ const release = (changes: Partial<ReleaseRow> = {}): ReleaseRow => ({
   name: 'A <b> & "c"',
   poster: 'me',
   groups: ['alt.binaries.x' as Group],
+  category: 5010,
   firstAt: Date.UTC(2026, 0, 2, 3, 4, 5) as EpochMs,
   lastAt: Date.UTC(2026, 0, 2, 3, 4, 5) as EpochMs,
   bytes: 5_000_000_000,
@@ -244,7 +259,7 @@ describe('the feed', () => {
     });
     expect(text('link')).toBe(download);
     expect(text('pubDate')).toBe('Fri, 02 Jan 2026 03:04:05 +0000');
-    expect(text('category')).toBe('Other > Misc');
+    expect(text('category')).toBe('TV > WEB-DL');
     expect(all.find((e) => e.name === 'enclosure')?.attributes).toEqual({
       url: download,
       length: '5000000000',
@@ -254,8 +269,9 @@ describe('the feed', () => {
 
   it('gives size, category and guid always, the others when asked', () => {
     const always = [
-      ['category', '8000'],
-      ['category', '8010'],
+      ['category', '5000'],
+      ['category', '5040'],
+      ['category', '5010'],
       ['size', '5000000000'],
       ['guid', 'a'.repeat(32)],
     ];

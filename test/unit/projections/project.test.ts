@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { catalog } from '../../../projections/catalog/index.ts';
 import { projectCatalog } from '../../../projections/catalog/project.ts';
 import { projectChunks } from '../../../projections/chunks/project.ts';
 import {
@@ -40,6 +41,18 @@ describe('a batch of RELEASES', () => {
       ['some name', ['some', 'name']],
     ]);
     expect(rows.stage_catalog_contribution?.length).toBe(3);
+  });
+
+  it('files a contribution by its own name and groups', () => {
+    const linux = { groups: ['alt.binaries.misc', 'alt.binaries.linux.iso'] };
+    const reordered = { groups: [linux.groups[0]!, 'alt.binaries.test', linux.groups[1]!] };
+    const plain = [contribution('Some Thing'), contribution('Show.S01E02.720p')];
+    const said = [...plain, contribution('some thing', linux), contribution('some thing', reordered)];
+    const rows = projectCatalog(stored([opened(), seen({}, said)]));
+    const at = catalog.staging
+      .find((table) => table.name === 'stage_catalog_contribution')!
+      .columns.findIndex(([name]) => name === 'category');
+    expect(rows.stage_catalog_contribution?.map((row) => row[at])).toEqual([8010, 5040, 4020, 4020]);
   });
 
   it('ends with the highest pair, and drops what came below it', () => {
