@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HeadwaterError } from '../base/errors/index.ts';
+import { makeFolder } from './makeFolder.ts';
 
 /** Where what a data folder has to remember between starts lies: ports, passwords, pid files. Mode 0700, files 0600. */
 export const runtimeDir = (dataDir: string): string => join(dataDir, 'runtime');
@@ -12,7 +13,7 @@ export const errno = (error: unknown): string | undefined => (error as NodeJS.Er
 export async function ensureRuntimeDir(dataDir: string): Promise<string> {
   const dir = runtimeDir(dataDir);
   try {
-    await mkdir(dir, { recursive: true });
+    await makeFolder(dir);
     await chmod(dir, 0o700);
   } catch (error) {
     throw new HeadwaterError('EMBEDDED_FORBIDDEN', { path: dir, reason: String(error) }, { cause: error });

@@ -1,9 +1,10 @@
-import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs';
+import { accessSync, constants, statfsSync } from 'node:fs';
 import { systemClock } from '../../base/clock.ts';
 import { HeadwaterError } from '../../base/errors/index.ts';
 import { silentLog } from '../../base/log.ts';
 import { noMetrics } from '../../base/metrics.ts';
 import { type Provider, providersOf } from '../../config/index.ts';
+import { makeFolder } from '../../embedded/makeFolder.ts';
 import { describeDurability, readDurability } from '../../nats/index.ts';
 import { createNntpPool } from '../../nntp/index.ts';
 import { VERSION } from '../build.ts';
@@ -49,10 +50,10 @@ export function checkNode(version: string): Finding {
 
 const FREE_SHARE_MIN = 0.1;
 
-function checkDisk({ config }: CommandContext): Finding {
+async function checkDisk({ config }: CommandContext): Promise<Finding> {
   const folder = config.dataDir;
   try {
-    mkdirSync(folder, { recursive: true });
+    await makeFolder(folder);
     accessSync(folder, constants.W_OK);
   } catch (error) {
     return fail(
@@ -148,7 +149,7 @@ export async function examine(context: CommandContext): Promise<readonly Finding
   return [
     checkNode(process.version),
     ok('configuration', context.configFile ?? 'no headwater.yaml: every default holds'),
-    checkDisk(context),
+    await checkDisk(context),
     await checkNats(context),
     await checkPostgres(context),
     ...(providers.length === 0 ? [none] : []),

@@ -1,0 +1,24 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { errno } from './runtimeFile.ts';
+
+/** A folder that is there already is as good as one that was made. */
+async function makeOne(path: string): Promise<void> {
+  await mkdir(path).catch((error: unknown) => {
+    if (errno(error) !== 'EEXIST') throw error;
+  });
+}
+
+/**
+ * Makes a folder and those above it. Node's own recursive mkdir never ends where a file system answers ENOENT for a
+ * folder whose parent exists (/proc does): here that is the error that it is.
+ */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await makeOne(path);
+  } catch (error) {
+    if (errno(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeFolder(dirname(path));
+    await makeOne(path);
+  }
+}
