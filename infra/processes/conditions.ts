@@ -62,7 +62,9 @@ export function createConditionBoard(options: BoardOptions): ConditionBoard {
       const known = open.get(about);
       const view = viewOf(about, error, known?.since ?? clock.now());
       if (known?.code === view.code) {
-        if (known.message !== view.message) open.set(about, view);
+        if (known.message === view.message) return;
+        open.set(about, view);
+        changed([...open.values()]);
         return;
       }
       if (known) append('closed', known);

@@ -39,12 +39,13 @@ describe('the conditions of a service', () => {
   });
 
   it('show the newest message of a lasting condition and the time of its first', () => {
-    const { made } = board();
+    const { made, changes } = board();
     made.report('x', down('a'));
     const since = made.current()[0]!.since;
     made.report('x', down('b'));
     expect(made.current()).toHaveLength(1);
     expect(made.current()[0]).toMatchObject({ about: 'x', since, message: expect.stringContaining('file b') });
+    expect(changes).toEqual([1, 1]);
   });
 
   it('become incidents that open and close once, also those from before the event log was there', async () => {
