@@ -11,7 +11,7 @@ import {
   readDurability,
 } from '../../infra/nats/index.ts';
 import type { LogBatch } from '../../projections/ports.ts';
-import { consumersFor, STREAMS, type StreamFamily, streamName } from '../../streams/topology.ts';
+import { consumersFor, headersConsumer, STREAMS, type StreamFamily, streamName } from '../../streams/topology.ts';
 import { altered, testLink } from '../kit/natsLink.ts';
 import { startPlainNats } from '../kit/natsServer.ts';
 import { sampleBackbone, sampleBatch, sampleOpened, sampleRun } from '../kit/sampleEvents.ts';
@@ -149,7 +149,7 @@ describe('the topology on a server', () => {
     await link.jsm.consumers.update('RANGES', 'headers', { ack_wait: 5e9 });
     await applyTopology(link, { ...options, overviewMaxBytes: 200_000_000 });
     expect((await link.jsm.streams.info('SHADOW')).config.duplicate_window).toBe(600e9);
-    expect((await link.jsm.consumers.info('RANGES', 'headers')).config.ack_wait).toBe(60e9);
+    expect((await link.jsm.consumers.info('RANGES', 'headers')).config.ack_wait).toBe(headersConsumer.ackWaitMs * 1e6);
     expect((await link.jsm.streams.info('OVERVIEW')).config.max_bytes).toBe(200_000_000);
   });
 
