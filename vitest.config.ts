@@ -7,7 +7,16 @@ export default defineConfig({
   test: {
     reporters: ['default', './test/kit/countReporter.ts'],
     projects: [
-      { test: { name: 'fast', include: UNIT, setupFiles: SETUP, testTimeout: 60_000, sequence: { groupOrder: 0 } } },
+      {
+        test: {
+          name: 'fast',
+          isolate: false,
+          include: UNIT,
+          setupFiles: SETUP,
+          testTimeout: 60_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
       {
         test: {
           name: 'services',

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 npx biome check --error-on-warnings .
 npx tsc -p tsconfig.json
 if [ "${1:-all}" = fast ]; then
-  HEADWATER_TEST_FAST=1 exec npx vitest run --project fast --no-isolate
+  HEADWATER_TEST_FAST=1 exec npx vitest run --project fast
 fi
 npx tsx test/kit/install.ts
 exec npx vitest run
