@@ -15,17 +15,23 @@ export interface SearchContext {
 
 const DAY_MS = 86_400_000;
 
-/** t=search: newest first; without q simply the newest. Unknown categories alone find nothing. */
+/** Ids of other catalogues that a client may search by. None is known yet, so none can match. */
+const ID_PARAMETERS = ['imdbid', 'tvdbid', 'rid', 'tvmazeid', 'tmdbid', 'traktid', 'doubanid'] as const;
+
+/** t=search: newest first; without q simply the newest. Unknown categories, or an id, find nothing. */
 export async function search(parameters: Parameters, context: SearchContext): Promise<string> {
   const limit = limitOf(parameters);
   const offset = offsetOf(parameters);
-  const maxAge = parameters.whole('maxage');
+  const words = parseQuery(parameters.text('q') ?? '');
+  const daysAgo = (days: number | undefined) => (days === undefined ? undefined : context.now - days * DAY_MS);
   const query = {
-    ...parseQuery(parameters.text('q') ?? ''),
+    ...words,
+    matchesNothing: words.matchesNothing || parameters.text(...ID_PARAMETERS) !== undefined,
     categories: askedCategories(parameters.list('cat')),
     minBytes: parameters.whole('minsize'),
     maxBytes: parameters.whole('maxsize'),
-    postedAfter: maxAge === undefined ? undefined : context.now - maxAge * DAY_MS,
+    postedAfter: daysAgo(parameters.whole('maxage')),
+    postedBefore: daysAgo(parameters.whole('minage')),
     group: parameters.text('group'),
     limit,
     offset,

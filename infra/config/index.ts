@@ -1,4 +1,4 @@
 export { describeConfig } from './describe.ts';
-export { CONFIG_FILE, type ConfigSource, loadConfig, parseConfig } from './load.ts';
+export { CONFIG_FILE, type ConfigSource, loadConfig, parseConfig, type Secrets } from './load.ts';
 export { backbonesOf, type Provider, providersOf } from './provider.ts';
 export type { Config, ProviderConfig } from './schema.ts';

@@ -14,7 +14,11 @@ export interface ConfigSource {
   readonly path?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** `optional`: a variable that is not set stays as it is written, for commands that never use it. Default: required. */
+  readonly secrets?: Secrets;
 }
+
+export type Secrets = 'required' | 'optional';
 
 /** A place in the document: the keys and indexes that lead to it. */
 type Path = readonly (string | number)[];
@@ -31,7 +35,7 @@ export function loadConfig(source: ConfigSource): { config: Config; file: string
   const named = source.path ?? source.env.HEADWATER_CONFIG;
   const file = resolve(source.cwd, named ?? CONFIG_FILE);
   if (!named && !existsSync(file)) return { config: parseConfig('', file, source.env), file: null };
-  return { config: parseConfig(readText(file), file, source.env), file };
+  return { config: parseConfig(readText(file), file, source.env, source.secrets), file };
 }
 
 function readText(file: string): string {
@@ -43,7 +47,12 @@ function readText(file: string): string {
 }
 
 /** The configuration that `text` holds; `file` is only named in errors. */
-export function parseConfig(text: string, file: string, env: ConfigSource['env']): Config {
+export function parseConfig(
+  text: string,
+  file: string,
+  env: ConfigSource['env'],
+  secrets: Secrets = 'required',
+): Config {
   const lines = new LineCounter();
   const doc = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
   const broken = doc.errors[0];
@@ -55,7 +64,8 @@ export function parseConfig(text: string, file: string, env: ConfigSource['env']
     });
   }
   const place = (path: Path) => ({ file, line: lineOf(doc, lines, path), key: dotted(path) });
-  const expanded = expandSecrets(doc.toJS() ?? {}, [], env, place);
+  const lookUp = { env, secrets };
+  const expanded = expandSecrets(doc.toJS() ?? {}, [], lookUp, place);
   const value = Default(configSchema, expanded);
   if (!check.Check(value)) throw firstOf(problems(value), place);
   const config = value as Config;
@@ -87,19 +97,24 @@ function lineOf(doc: Document, lines: LineCounter, path: Path): number {
 
 type Place = (path: Path) => { file: string; line: number; key: string };
 
+interface LookUp {
+  readonly env: ConfigSource['env'];
+  readonly secrets: Secrets;
+}
+
 /** Replaces `${NAME}` in every string by the environment's value. */
-function expandSecrets(value: unknown, path: Path, env: ConfigSource['env'], place: Place): unknown {
+function expandSecrets(value: unknown, path: Path, lookUp: LookUp, place: Place): unknown {
   if (typeof value === 'string') {
-    return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, variable: string) => {
-      const found = env[variable];
-      if (found === undefined || found === '')
-        throw new HeadwaterError('CONFIG_MISSING_SECRET', { ...place(path), variable });
-      return found;
+    return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (written, variable: string) => {
+      const found = lookUp.env[variable];
+      if (found !== undefined && found !== '') return found;
+      if (lookUp.secrets === 'optional') return written;
+      throw new HeadwaterError('CONFIG_MISSING_SECRET', { ...place(path), variable });
     });
   }
-  if (Array.isArray(value)) return value.map((item, i) => expandSecrets(item, [...path, i], env, place));
+  if (Array.isArray(value)) return value.map((item, i) => expandSecrets(item, [...path, i], lookUp, place));
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, expandSecrets(v, [...path, k], env, place)]));
+  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, expandSecrets(v, [...path, k], lookUp, place)]));
 }
 
 interface Problem {

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { HeadwaterError } from '../base/errors/index.ts';
-import { loadConfig } from '../config/index.ts';
+import { loadConfig, type Secrets } from '../config/index.ts';
 import { VERSION } from './build.ts';
 import type { CommandContext } from './commands/client.ts';
 import type { Explainable } from './commands/explain.ts';
@@ -34,9 +34,9 @@ function stopOnSignals(): AbortSignal {
 }
 
 /** Services and `up` handle signals in their own way, commands abort. */
-function contextOf(program: Command, signal: AbortSignal): CommandContext {
+function contextOf(program: Command, signal: AbortSignal, secrets: Secrets): CommandContext {
   const { config: path } = program.opts<{ config?: string }>();
-  const { config, file } = loadConfig({ path, env: process.env, cwd: process.cwd() });
+  const { config, file } = loadConfig({ path, env: process.env, cwd: process.cwd(), secrets });
   const isTerminal = process.stdout.isTTY === true;
   return { config, configFile: file, env: process.env, print: say, signal, isTerminal };
 }
@@ -124,14 +124,14 @@ function addExplainCommand(program: Command): void {
 
 function addProcessCommands(
   program: Command,
-  run: (command: Run) => Promise<void>,
-  context: () => CommandContext,
+  run: (command: Run, secrets?: Secrets) => Promise<void>,
+  context: (secrets: Secrets) => CommandContext,
 ): void {
   const base = { program: PROGRAM, execArgv: process.execArgv };
   program
     .command('up')
     .description('run everything in the foreground')
-    .action(() => run(async (c) => (await import('./up/up.ts')).up({ ...c, ...base })));
+    .action(() => run(async (c) => (await import('./up/up.ts')).up({ ...c, ...base }), 'required'));
   program
     .command('down')
     .description('stop what runs on this data folder')
@@ -146,7 +146,7 @@ function addProcessCommands(
         const fields = { option: 'run', takes: Object.keys(SERVICES).join(', '), value: name };
         throw new HeadwaterError('USAGE_WRONG_VALUE', fields);
       }
-      const c = context();
+      const c = context('required');
       process.exitCode = await (options.bare
         ? (await import('./service.ts')).runService(await load(), c.config, c.env)
         : (await import('./up/runWithRestarts.ts')).runWithRestarts(name, { ...c, ...base }));
@@ -160,7 +160,9 @@ function addProcessCommands(
     .command('doctor')
     .description('check what Headwater stands on, and say what to do')
     .addOption(json())
-    .action((options: Json) => run(async (c) => (await import('./commands/doctor.ts')).doctorCommand(c, options.json)));
+    .action((options: Json) =>
+      run(async (c) => (await import('./commands/doctor.ts')).doctorCommand(c, options.json), 'required'),
+    );
 }
 
 function createProgram(): Command {
@@ -170,10 +172,11 @@ function createProgram(): Command {
     .option('--config <file>', 'the configuration (default: headwater.yaml here)')
     .exitOverride();
   let signal: AbortSignal | null = null;
-  const context = () => contextOf(program, signal ?? new AbortController().signal);
-  const run = async (command: Run): Promise<void> => {
+  // Only what talks to providers needs their passwords: an operator's other terminal does not have them.
+  const context = (secrets: Secrets) => contextOf(program, signal ?? new AbortController().signal, secrets);
+  const run = async (command: Run, secrets: Secrets = 'optional'): Promise<void> => {
     signal = stopOnSignals();
-    process.exitCode = await command(context());
+    process.exitCode = await command(context(secrets));
   };
   addProcessCommands(program, run, context);
   addGroupCommands(program, run);

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HeadwaterError } from '../base/errors/index.ts';
 import type { Config } from '../config/index.ts';
@@ -15,6 +15,9 @@ const fileOf = (dataDir: string): string => join(dataDir, 'runtime', 'endpoints.
 export function writeEndpoints(dataDir: string, endpoints: Endpoints): void {
   writeFileSync(fileOf(dataDir), JSON.stringify(endpoints, null, 2), { mode: 0o600 });
 }
+
+/** An `up` that stops takes its address with it: what is asked then is told that nothing runs. */
+export const removeEndpoints = (dataDir: string): void => rmSync(fileOf(dataDir), { force: true });
 
 function readEndpoints(dataDir: string): Partial<Endpoints> {
   let text: string;

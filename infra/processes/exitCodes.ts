@@ -25,6 +25,8 @@ const byCode: Partial<Record<ErrorCode, ExitCode>> = {
   CONFIG_WRONG_VALUE: EXIT.configuration,
   CONFIG_MISSING_SECRET: EXIT.configuration,
   PROCESS_NOT_RUNNING: EXIT.notRunning,
+  NATS_UNAVAILABLE: EXIT.notRunning,
+  POSTGRES_UNAVAILABLE: EXIT.notRunning,
   PROCESS_IN_USE: EXIT.inUse,
   EMBEDDED_IN_USE: EXIT.inUse,
   USAGE_WRONG_VALUE: EXIT.usage,

@@ -35,6 +35,8 @@ export class BackboneWatch {
   /** Bisected numbers of groups that are about to join: a lost race for the list must not ask the provider again. */
   readonly #dated = new Map<Group, { readonly wish: string; readonly number: number }>();
   #loaded = false;
+  /** Groups that the backbone was found to lack. */
+  readonly #gone = new Set<Group>();
 
   constructor(backbone: Backbone, providers: Providers, context: CoordinatorContext, settings: CoordinatorSettings) {
     this.backbone = backbone;
@@ -82,11 +84,22 @@ export class BackboneWatch {
   }
 
   async #readMarks(articles: Articles, entries: readonly GroupEntry[], signal: AbortSignal): Promise<void> {
+    this.#forgetRemoved(entries);
     for (const { group } of entries) {
       signal.throwIfAborted();
       const reading = await this.#readGroup(articles, group);
       if (reading === null) continue;
       this.#states.set(group, withReading(this.#states.get(group), reading, this.#settings.plan.holdBackMs));
+    }
+  }
+
+  /** A group that left the list is nobody's trouble any more. */
+  #forgetRemoved(entries: readonly GroupEntry[]): void {
+    const watched = new Set(entries.map(({ group }) => group));
+    for (const group of this.#gone) {
+      if (watched.has(group)) continue;
+      this.#gone.delete(group);
+      this.#context.conditions.clear(`group/${this.backbone}/${group}`);
     }
   }
 
@@ -102,6 +115,7 @@ export class BackboneWatch {
     } catch (error) {
       if (failureKind(error, true) !== 'group gone') throw error;
       conditions.report(about, error as Error);
+      this.#gone.add(group);
       return null;
     }
   }

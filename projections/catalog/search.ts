@@ -11,6 +11,8 @@ export interface ReleaseQuery extends SearchWords {
   readonly postedAfter?: number | undefined;
   /** Leaves of the category tree: what is filed under one of them. None named: no release. */
   readonly categories?: readonly number[] | undefined;
+  /** Posted then or earlier. */
+  readonly postedBefore?: number | undefined;
   /** Main group or cross-posted to it. */
   readonly group?: string | undefined;
   readonly limit: number;
@@ -55,6 +57,7 @@ function filterOf(query: ReleaseQuery, upTo: number, groupId: number | undefined
     .and('r.bytes >= $?', query.minBytes)
     .and('r.bytes <= $?', query.maxBytes)
     .and('r.first_at >= $?', query.postedAfter)
+    .and('r.first_at <= $?', query.postedBefore)
     .and('(r.group_id = $? or $? = any (r.groups))', groupId);
 }
 

@@ -60,7 +60,7 @@ export const embeddedErrors = defineErrors({
   EMBEDDED_FORBIDDEN: {
     retriable: false,
     message: (f) => `${f.path} cannot be used: ${f.reason}`,
-    hint: 'The folder was probably made by another user (root?): run as that user, or change the owner of the data folder.',
+    hint: 'Set dataDir to a folder that this user may make and write. If another user (root?) made it: run as that user, or change its owner.',
   },
   EMBEDDED_FILE_DAMAGED: {
     retriable: false,

@@ -6,6 +6,11 @@ export const processErrors = defineErrors({
     message: (f) => `Headwater does not run on the data folder ${f.folder}`,
     hint: 'Start it with `make up` (or `headwater up`), or set NATS_URL and DATABASE_URL to the servers that it uses.',
   },
+  PROCESS_GONE: {
+    retriable: true,
+    message: (f) => `the ${f.service} process (pid ${f.pid}) ended without stopping in order`,
+    hint: '`make up` starts everything again; `make down` stops what is left of it.',
+  },
   PROCESS_IN_USE: {
     retriable: false,
     message: (f) => `another \`headwater up\` (pid ${f.pid}) runs on the data folder ${f.folder}`,

@@ -66,11 +66,16 @@ export function withAdded(list: GroupList | null, groups: readonly Group[], back
   return changed ? nextVersion(list, entries) : null;
 }
 
-/** The list without the groups; null when none of them is on it. Their entries stay: what they covered is still theirs. */
+/**
+ * The list without the groups; null when none of them is on it. The entry of a group that covered numbers stays, for they
+ * are still its own; one that never began anywhere goes.
+ */
 export function withRemoved(list: GroupList | null, groups: readonly Group[]): GroupList | null {
   const gone = new Set<string>(groups);
-  const entries = list?.entries.map((e) => (gone.has(e.group) && !e.removed ? { ...e, removed: true } : e)) ?? [];
-  return list?.entries.some((e) => gone.has(e.group) && !e.removed) ? nextVersion(list, entries) : null;
+  const kept = list?.entries.filter((e) => !gone.has(e.group) || e.spans.length > 0) ?? [];
+  const entries = kept.map((e) => (gone.has(e.group) ? { ...e, removed: true } : e));
+  const leaves = list?.entries.some((e) => gone.has(e.group) && (!e.removed || e.spans.length === 0));
+  return list && leaves ? nextVersion(list, entries) : null;
 }
 
 /** Reads the newest list, changes it, appends it as the next version; again when somebody else was first. */

@@ -1,4 +1,4 @@
-import { createReadStream, statSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { type ImportResult, importOverview } from '../../../processors/import/overviewFile.ts';
@@ -23,16 +23,28 @@ export interface OverviewImportOptions {
 const unreadable = (file: string, error: unknown): HeadwaterError =>
   new HeadwaterError('IMPORT_FILE_UNREADABLE', { file, reason: (error as Error).message }, { cause: error });
 
+/** By its first two bytes: a name says little. */
+function isGzip(file: string): boolean {
+  const start = Buffer.alloc(2);
+  const fd = openSync(file, 'r');
+  try {
+    return readSync(fd, start) === 2 && start[0] === 0x1f && start[1] === 0x8b;
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /**
  * The unpacked bytes of a plain or gzip file; `onRead` counts the bytes of the file itself, for the progress. Throws
  * IMPORT_FILE_UNREADABLE, also in the middle, when the disk fails or the gzip data is damaged or cut.
  */
 export async function* openOverview(file: string, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
-  const source = createReadStream(file, { highWaterMark: 1 << 20 });
-  source.on('data', (piece) => onRead(piece.length));
-  // pipeline hands an error of the file on to the reader of the unpacked side.
-  const unpacked = file.endsWith('.gz') ? pipeline(source, createGunzip({ chunkSize: 1 << 20 }), () => {}) : source;
   try {
+    const packed = isGzip(file);
+    const source = createReadStream(file, { highWaterMark: 1 << 20 });
+    source.on('data', (piece) => onRead(piece.length));
+    // pipeline hands an error of the file on to the reader of the unpacked side.
+    const unpacked = packed ? pipeline(source, createGunzip({ chunkSize: 1 << 20 }), () => {}) : source;
     for await (const piece of unpacked) yield piece as Buffer;
   } catch (error) {
     throw unreadable(file, error);

@@ -29,8 +29,16 @@ const endOf = (view: ServiceView): StatusView['services'][number] => ({
   startedAt: view.startedAt,
 });
 
-const conditionsOf = (view: ServiceView): readonly Condition[] =>
-  isAlive(view.pid) ? view.conditions.map((c: ConditionView) => ({ ...c, service: view.service })) : [];
+/** A process that ended without saying so was killed, or its machine was. */
+const goneCondition = (view: ServiceView): Condition =>
+  conditionOf(`service/${view.service}`, new HeadwaterError('PROCESS_GONE', { service: view.service, pid: view.pid }));
+
+export const conditionsOf = (view: ServiceView): readonly Condition[] =>
+  endOf(view).state === 'gone'
+    ? [goneCondition(view)]
+    : isAlive(view.pid)
+      ? view.conditions.map((c: ConditionView) => ({ ...c, service: view.service }))
+      : [];
 
 type Streams = { rows: StatusView['streams']; last: ReadonlyMap<StreamFamily, number> };
 

@@ -7,8 +7,9 @@ import { applyTopology } from '../../nats/index.ts';
 import { waitForDatabase } from '../../postgres/index.ts';
 import { BUILD, VERSION } from '../build.ts';
 import { type CommandContext, withDatabase, withNats } from '../commands/client.ts';
+import { watchTrouble } from '../commands/patience.ts';
 import { type ConditionBoard, createConditionBoard } from '../conditions.ts';
-import { type Endpoints, writeEndpoints } from '../endpoints.ts';
+import { type Endpoints, removeEndpoints, writeEndpoints } from '../endpoints.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { createLog } from '../log.ts';
 import { openRotatingFile, type RotatingFile } from '../rotatingFile.ts';
@@ -46,8 +47,10 @@ interface UpContext extends CommandContext {
 function terminalLine(service: string, print: (line: string) => void): (line: string) => void {
   return (line) => {
     try {
-      const { level, msg } = JSON.parse(line) as { level?: string; msg?: string };
-      if (level === 'warn' || level === 'error') print(`${level.padEnd(5)} ${service}: ${msg}`);
+      const { level, msg, hint } = JSON.parse(line) as { level?: string; msg?: string; hint?: string };
+      if (level !== 'warn' && level !== 'error') return;
+      print(`${level.padEnd(5)} ${service}: ${msg}`);
+      if (hint) print(`      ${hint}`);
     } catch {
       // Not one of our lines: Node's own last words, which somebody should see.
       if (line.trim() !== '') print(`      ${service}: ${line}`);
@@ -89,7 +92,10 @@ function startServices({ context, conditions, closers }: Parts): readonly ChildS
 async function prepare(context: UpContext, endpoints: Endpoints, log: Log): Promise<void> {
   const wishes = await topologyWishes(context.config, endpoints, context.signal);
   await withNats(context, ({ link }) => applyTopology(link, wishes), endpoints);
-  await withDatabase(context, (db) => waitForDatabase(db, { clock: systemClock, signal: context.signal }), endpoints);
+  const trouble = watchTrouble({ patience: 'endless', clock: systemClock, print: context.print, limitMs: 0 });
+  const waiting = { clock: systemClock, signal: context.signal, conditions: trouble.conditions };
+  await withDatabase(context, (db) => waitForDatabase(db, waiting), endpoints);
+  trouble.end();
   await migrate(endpoints.databaseUrl, log);
 }
 
@@ -106,6 +112,17 @@ const aborted = (signal: AbortSignal): Promise<never> =>
     else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 
+/** Until every service is ready; says every half minute which are not. */
+async function allReady(services: readonly ChildService[], print: (line: string) => void): Promise<void> {
+  const waiting = new Set(services.map((s) => s.name));
+  const timer = setInterval(() => print(`still waiting for: ${[...waiting].join(', ')}`), 30_000);
+  try {
+    await Promise.all(services.map((s) => s.ready.then(() => waiting.delete(s.name))));
+  } finally {
+    clearInterval(timer);
+  }
+}
+
 /** From nothing to ready; what it opens is in `closers` at once. Returns when everything works. */
 async function bringUp(parts: Parts, log: Log): Promise<void> {
   const { context, conditions, closers } = parts;
@@ -116,10 +133,11 @@ async function bringUp(parts: Parts, log: Log): Promise<void> {
   closers.add(() => servers.stop(SERVER_STOP_MS));
   signal.throwIfAborted();
   writeEndpoints(config.dataDir, servers.endpoints);
+  closers.add(async () => removeEndpoints(config.dataDir));
   await prepare(context, servers.endpoints, log);
   print('starting the services ...');
   const services = startServices(parts);
-  await Promise.race([Promise.all(services.map((s) => s.ready)), aborted(signal)]);
+  await Promise.race([allReady(services, print), aborted(signal)]);
   await loadSample(context, servers.endpoints);
   const key = await withDatabase(context, (db) => firstKey(db, config.dataDir), servers.endpoints);
   const lines = bannerLines({

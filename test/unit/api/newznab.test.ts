@@ -109,6 +109,17 @@ describe('caps', () => {
   });
 });
 
+describe('a search by an id', () => {
+  it.each(['imdbid=1', 'tvdbid=5', 'q=a&rid=7'])('finds nothing, never everything: %s', async (query) => {
+    const everything = () => {
+      throw new Error('the catalog was asked');
+    };
+    const { status, body } = await ask(`/api?t=search&${query}&apikey=all`, { sql: keysOnly(everything) });
+    expect(status).toBe(200);
+    expect(elements(body).find((e) => e.name === 'newznab:response')?.attributes).toEqual({ offset: '0', total: '0' });
+  });
+});
+
 describe('a request that cannot be served', () => {
   const cases: readonly [string, string, number, string][] = [
     ['has no function', '/api', 200, '200'],

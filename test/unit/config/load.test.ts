@@ -31,6 +31,12 @@ describe('the configuration', () => {
     expect(config.providers[0]?.pass).toBe('x1y');
   });
 
+  it('lets a command that uses no provider do without their secrets', () => {
+    const text = provider('user: me', 'pass: ${NOPE}');
+    expect(parseConfig(text, 'f', {}, 'optional').providers[0]?.pass).toBe('${NOPE}');
+    expect(parseConfig(text, 'f', { NOPE: 'x' }, 'optional').providers[0]?.pass).toBe('x');
+  });
+
   const cases: readonly [title: string, text: string, code: ErrorCode, line: number, key: string | undefined][] = [
     ['an unknown key at the top', 'sample: true\nprovider: []', 'CONFIG_UNKNOWN_KEY', 2, 'provider'],
     ['an unknown key in a section', 'api:\n  port: 1\n  prot: 2', 'CONFIG_UNKNOWN_KEY', 3, 'api.prot'],

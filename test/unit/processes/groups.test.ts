@@ -6,6 +6,12 @@ import { ArticleNumber, Backbone, Epoch, Group } from '../../../streams/ids.ts';
 const [a, b, c] = ['alt.a', 'alt.b', 'alt.c'].map((name) => Group(name)) as [Group, Group, Group];
 const all = { kind: 'all' } as const;
 const added = (...groups: Group[]): GroupList => withAdded(null, groups, all)!;
+const span = { backbone: Backbone('x'), epoch: Epoch(0), from: ArticleNumber(1), liveFrom: ArticleNumber(9), to: null };
+/** A list whose groups have begun on a backbone. */
+const covered = (...groups: Group[]): GroupList => {
+  const list = added(...groups);
+  return { ...list, entries: list.entries.map((e) => ({ ...e, spans: [span] })) };
+};
 
 describe('groups add', () => {
   it('ranks groups in the order in which they join and counts the version up', () => {
@@ -25,7 +31,6 @@ describe('groups add', () => {
   });
 
   it('lets a group return with its old rank, its numbers open again and the new wish', () => {
-    const span = { backbone: Backbone('x'), epoch: Epoch(0), from: ArticleNumber(1), liveFrom: ArticleNumber(9) };
     const list = added(a, b);
     const left: GroupList = {
       ...list,
@@ -46,15 +51,20 @@ describe('groups add', () => {
 
 describe('groups remove', () => {
   it('keeps the entry, so that what it covered stays its own', () => {
-    const list = withRemoved(added(a, b), [a])!;
+    const list = withRemoved(covered(a, b), [a])!;
     expect(list.entries.map((e) => [e.group, e.removed])).toEqual([
       [a, true],
       [b, false],
     ]);
   });
 
+  it('lets a group go that never began anywhere, such as one that no server has', () => {
+    expect(withRemoved(added(a, b), [a])!.entries.map((e) => e.group)).toEqual([b]);
+  });
+
   it('changes nothing when the group is not there or has left before', () => {
     expect(withRemoved(null, [a])).toBeNull();
+    expect(withRemoved(withRemoved(covered(a), [a]), [a])).toBeNull();
     expect(withRemoved(withRemoved(added(a), [a]), [a])).toBeNull();
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HeadwaterError } from '../../../infra/base/errors/index.ts';
 import { checkNode } from '../../../infra/processes/commands/doctor.ts';
+import { conditionsOf } from '../../../infra/processes/commands/status.ts';
 import { type StatusView, statusExit, statusLines } from '../../../infra/processes/commands/statusView.ts';
 import { bytesText, durationText, tableLines } from '../../../infra/processes/commands/table.ts';
 import { EXIT, exitCodeOf } from '../../../infra/processes/exitCodes.ts';
@@ -64,6 +65,23 @@ describe('status', () => {
   });
 });
 
+describe('what a service said of itself', () => {
+  const said = { service: 'fetch', startedAt: 0, conditions: [condition] };
+
+  it('counts while it lives', () => {
+    expect(conditionsOf({ ...said, pid: process.pid, state: 'ready' }).map((c) => c.about)).toEqual(['provider/one']);
+  });
+
+  it('is replaced by the news of its end when it was killed, and is nothing once it stopped in order', () => {
+    // No process has this number: the kernel's limit is far below.
+    const pid = 2 ** 30;
+    expect(conditionsOf({ ...said, pid, state: 'ready' }).map((c) => [c.about, c.code])).toEqual([
+      ['service/fetch', 'PROCESS_GONE'],
+    ]);
+    expect(conditionsOf({ ...said, pid, state: 'stopped' })).toEqual([]);
+  });
+});
+
 describe('exit codes', () => {
   it('are different from each other', () => {
     expect(new Set(Object.values(EXIT)).size).toBe(Object.keys(EXIT).length);
@@ -74,7 +92,9 @@ describe('exit codes', () => {
     [new HeadwaterError('PROCESS_NOT_RUNNING', {}), EXIT.notRunning],
     [new HeadwaterError('PROCESS_IN_USE', {}), EXIT.inUse],
     [new HeadwaterError('USAGE_WRONG_VALUE', {}), EXIT.usage],
-    [new HeadwaterError('NATS_UNAVAILABLE', {}), EXIT.failed],
+    [new HeadwaterError('NATS_UNAVAILABLE', {}), EXIT.notRunning],
+    [new HeadwaterError('POSTGRES_UNAVAILABLE', {}), EXIT.notRunning],
+    [new HeadwaterError('STREAM_FULL', {}), EXIT.failed],
     [new TypeError('x'), EXIT.failed],
   ])('%s ends with %i', (error, code) => {
     expect(exitCodeOf(error)).toBe(code);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runCoordinator } from '../../../processors/coordinator/coordinator.ts';
+import { appendList, newestList } from '../../../processors/coordinator/groupListLog.ts';
 import {
   type CoordinatorSettings,
   DEFAULT_COORDINATOR_SETTINGS,
@@ -163,6 +164,22 @@ describe('watching marks', () => {
     provider.add('a.missing', 1, 5);
     await passUntil(world.clock, 'the other to join', async () => (await newest(world)).listVersion === 3);
     expect(world.conditions.open.size).toBe(0);
+    await loop.stop();
+  });
+
+  it('lets go of what it said about a missing group once that leaves the list', async () => {
+    const world = processorWorld();
+    const provider = new MemoryProvider();
+    provider.add('b.there', 1, 10);
+    await putList(world, [listEntry('a.missing', 1, { kind: 'none' }), listEntry('b.there', 2, { kind: 'none' })]);
+    const loop = start(world, [provider]);
+    await passUntil(world.clock, 'the joining', async () => (await newest(world)).listVersion === 2);
+    expect(world.conditions.open.has('group/main/a.missing')).toBe(true);
+    const { list, lastInStream } = await newestList(world.events);
+    const entries = list!.entries.filter((e) => e.group !== 'a.missing');
+    const next = { ...list!, listVersion: 3, origin: 'operator' as const, entries };
+    await appendList(world.events, { list, lastInStream }, next, world.clock.now(), new AbortController().signal);
+    await passUntil(world.clock, 'the report to end', () => Promise.resolve(world.conditions.open.size === 0));
     await loop.stop();
   });
 
