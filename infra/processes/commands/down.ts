@@ -2,13 +2,23 @@ import { systemClock } from '../../base/clock.ts';
 import { stopLeftovers } from '../../embedded/index.ts';
 import { isRunning } from '../../embedded/processIdentity.ts';
 import { waitUntil } from '../../embedded/waiting.ts';
+import { removeEndpoints } from '../endpoints.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { isAlive, readServiceViews } from '../serviceFile.ts';
+import { isAlive, readServiceViews, writeServiceView } from '../serviceFile.ts';
 import { runningUp } from '../up/lock.ts';
 import type { CommandContext } from './client.ts';
 
 /** `up` stops services, then the database, then NATS; each has its own deadline below this. */
 const UP_STOP_MS = 60_000;
+
+/** What a crashed `up` could not take back itself: its address, and the last word of processes that were killed. */
+function clearTraces(dataDir: string): void {
+  removeEndpoints(dataDir);
+  for (const view of readServiceViews(dataDir)) {
+    if (view.state === 'stopped' || isAlive(view.pid)) continue;
+    writeServiceView(dataDir, { ...view, state: 'stopped', conditions: [] });
+  }
+}
 
 /** `headwater down`: stops the `up` of this data folder if one runs, and the servers that a crashed one left. */
 export async function downCommand({ config, print }: CommandContext): Promise<ExitCode> {
@@ -28,6 +38,7 @@ export async function downCommand({ config, print }: CommandContext): Promise<Ex
   const services = readServiceViews(config.dataDir).filter((v) => v.state !== 'stopped' && isAlive(v.pid));
   const ended = async () => (services.some((v) => isAlive(v.pid)) ? undefined : true);
   await waitUntil(systemClock, UP_STOP_MS, ended);
+  clearTraces(config.dataDir);
   print(running || left.length > 0 ? 'stopped' : 'nothing was running');
   return EXIT.ok;
 }
