@@ -10,9 +10,10 @@ const [dataDir, ...names] = process.argv.slice(2);
 const options = { dataDir: dataDir!, log: silentLog, clock: systemClock };
 const nats = names.includes('nats') ? await startEmbeddedNats(options) : null;
 const postgres = names.includes('postgres') ? await startEmbeddedPostgres(options) : null;
-console.log(JSON.stringify({ nats, postgres }));
 process.on('SIGTERM', async () => {
   await Promise.all([nats?.stop(10_000), postgres?.stop(10_000)]);
   process.exit(0);
 });
 setInterval(() => {}, 60_000);
+// Last: whoever reads it may end us at once.
+console.log(JSON.stringify({ nats, postgres }));
