@@ -1,11 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errno } from './runtimeFile.ts';
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /** A folder that is there already is as good as one that was made. */
 async function makeOne(path: string): Promise<void> {
   await mkdir(path).catch((error: unknown) => {
-    if (errno(error) !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   });
 }
 
@@ -17,7 +18,7 @@ export async function makeFolder(path: string): Promise<void> {
   try {
     await makeOne(path);
   } catch (error) {
-    if (errno(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
     await makeFolder(dirname(path));
     await makeOne(path);
   }
