@@ -1,7 +1,15 @@
 import { Type } from 'typebox';
-import { SERVICES, type ServiceKind } from '../services.ts';
 import { jsonEvent } from './define.ts';
-import { backboneSchema, closed, epochSchema, groupSchema, nullable, numberSchema, timeSchema } from './schemas.ts';
+import {
+  backboneSchema,
+  closed,
+  epochSchema,
+  groupSchema,
+  nullable,
+  numberSchema,
+  serviceKindSchema,
+  timeSchema,
+} from './schemas.ts';
 
 /** How far back a group is wanted, counted from the day it joined. */
 const backfillSchema = Type.Union([
@@ -40,7 +48,7 @@ const entrySchema = Type.Object(
 
 const schema = Type.Object(
   {
-    origin: Type.Unsafe<ServiceKind>(Type.Union(SERVICES.map((s) => Type.Literal(s)))),
+    origin: serviceKindSchema,
     listVersion: Type.Integer({ minimum: 1 }),
     entries: Type.Array(entrySchema, { maxItems: 20_000 }),
   },

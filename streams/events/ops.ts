@@ -1,16 +1,13 @@
 import { Type } from 'typebox';
-import { SERVICES, type ServiceKind } from '../services.ts';
 import { jsonEvent } from './define.ts';
-import { closed, timeSchema } from './schemas.ts';
-
-const serviceKind = Type.Unsafe<ServiceKind>(Type.Union(SERVICES.map((s) => Type.Literal(s))));
+import { closed, serviceKindSchema, timeSchema } from './schemas.ts';
 
 /** It becomes part of an event id, which travels as a header: no line breaks. */
 const printable = Type.String({ pattern: '^[^\\p{Cc}]{1,200}$' });
 
 const serviceSchema = Type.Object(
   {
-    service: serviceKind,
+    service: serviceKindSchema,
     /** One process of that kind: `<host>/<pid>`. */
     instance: printable,
     state: Type.Union([Type.Literal('started'), Type.Literal('ready'), Type.Literal('stopped')]),
@@ -31,7 +28,7 @@ export const opsService = jsonEvent({
 
 /** What an incident is about, e.g. `provider/eweka`, `projection/catalog`; class + this is its identity while open. */
 const incidentKey = {
-  origin: serviceKind,
+  origin: serviceKindSchema,
   class: Type.String({ pattern: '^[A-Z][A-Z0-9_]{2,79}$' }),
   about: printable,
 } as const;

@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { SERVICES, type ServiceKind } from '../services.ts';
 import { MANY_GROUPS } from '../subjects.ts';
 import { jsonEvent } from './define.ts';
 import {
@@ -17,6 +16,7 @@ import {
   positionSchema,
   rangeFields,
   rangeIdSchema,
+  serviceKindSchema,
   timeSchema,
 } from './schemas.ts';
 
@@ -141,7 +141,7 @@ export type FailureClass = (typeof FAILURE_CLASSES)[number];
 
 const failedSchema = Type.Object(
   {
-    origin: Type.Unsafe<ServiceKind>(Type.Union(SERVICES.map((s) => Type.Literal(s)))),
+    origin: serviceKindSchema,
     ...rangeFields,
     stage: Type.Union([Type.Literal('fetch'), Type.Literal('parse')]),
     class: Type.Unsafe<FailureClass>(Type.Union(FAILURE_CLASSES.map((c) => Type.Literal(c)))),

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { decodeContributions, encodeContributions } from '../codec/releaseSeen.ts';
 import type { Contribution } from '../records.ts';
-import { SERVICES, type ServiceKind } from '../services.ts';
 import { bulkEvent, jsonEvent } from './define.ts';
 import {
   backboneSchema,
@@ -12,6 +11,7 @@ import {
   numberSchema,
   ordinalSchema,
   rangeIdSchema,
+  serviceKindSchema,
 } from './schemas.ts';
 
 /** The fields that name one pass over one run of a range: the source of contributions and chunks. */
@@ -42,7 +42,7 @@ export const releaseOpened = jsonEvent({
 
 const seenSchema = Type.Object(
   {
-    origin: Type.Unsafe<ServiceKind>(Type.Union(SERVICES.map((s) => Type.Literal(s)))),
+    origin: serviceKindSchema,
     ...passFields,
     /** Counts the messages of the pass, from 0. */
     k: countSchema,

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { RangeId } from '../ids.ts';
 import { type ArticleNumber, type Backbone, type Epoch, type EpochMs, type Group, LANES, type Lane } from '../ids.ts';
 import type { Interval } from '../records.ts';
+import { SERVICES, type ServiceKind } from '../services.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -12,6 +13,8 @@ export const numberSchema = Type.Unsafe<ArticleNumber>(Type.Integer({ minimum: 0
 export const epochSchema = Type.Unsafe<Epoch>(Type.Integer({ minimum: 0 }));
 export const timeSchema = Type.Unsafe<EpochMs>(Type.Integer());
 export const laneSchema = Type.Unsafe<Lane>(Type.Union(LANES.map((lane) => Type.Literal(lane))));
+/** A kind of service: who appended the event, where several may. */
+export const serviceKindSchema = Type.Unsafe<ServiceKind>(Type.Union(SERVICES.map((s) => Type.Literal(s))));
 export const rangeIdSchema = Type.Unsafe<RangeId>(Type.String({ pattern: '^\\d{1,9}-\\d{1,16}-\\d{1,16}$' }));
 export const countSchema = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 export const ordinalSchema = Type.Integer({ minimum: 1, maximum: 999_999_999 });
