@@ -23,6 +23,8 @@ export type MessageId = Brand<string, 'MessageId'>;
 export type ReleaseKey = Brand<string, 'ReleaseKey'>;
 /** 32 hex digits: a birth's hash. The public id (guid) of a release is that of its oldest birth. */
 export type ReleaseId = Brand<string, 'ReleaseId'>;
+/** 32 hex digits: names the pieces that a merge of a file consists of. */
+export type MergeId = Brand<string, 'MergeId'>;
 /** The deterministic identity of an event, `<type>/<what it is about>`; it is the `Nats-Msg-Id`. */
 export type EventId = Brand<string, 'EventId'>;
 /** Milliseconds since 1970 UTC. */
@@ -88,6 +90,8 @@ export const ReleaseKey = (value: string): ReleaseKey =>
   HEX32.test(value) ? (value as ReleaseKey) : refuse('release key', value);
 export const isReleaseId = (value: string): value is ReleaseId => HEX32.test(value);
 export const ReleaseId = (value: string): ReleaseId => (isReleaseId(value) ? value : refuse('release id', value));
+
+export const MergeId = (value: string): MergeId => (HEX32.test(value) ? (value as MergeId) : refuse('merge id', value));
 
 export const EventId = (value: string): EventId =>
   value.length > 0 && value.length <= 600 ? (value as EventId) : refuse('event id', value);

@@ -10,7 +10,7 @@ export const MANY_GROUPS = '_many_' as Group;
 
 /** A parsed subject: `verb` names the shape, the other fields are what the subject carries. */
 export type Subject =
-  | { readonly verb: 'control.groups'; readonly origin: ServiceKind }
+  | { readonly verb: 'control.groups' | 'control.garbage'; readonly origin: ServiceKind }
   | { readonly verb: RangeVerb; readonly lane: Lane; readonly backbone: Backbone; readonly group: Group }
   | {
       readonly verb: 'range.failed';
@@ -19,6 +19,7 @@ export type Subject =
       readonly backbone: Backbone;
       readonly group: Group;
     }
+  | { readonly verb: 'range.retried' | 'range.wanted'; readonly origin: ServiceKind; readonly backbone: Backbone }
   | { readonly verb: 'range.marks'; readonly backbone: Backbone }
   | {
       readonly verb: 'overview';
@@ -34,11 +35,19 @@ export type Subject =
       readonly backbone: Backbone;
       readonly group: Group;
     }
+  | { readonly verb: 'release.settled' }
   | { readonly verb: 'ops.service'; readonly service: ServiceKind }
   | { readonly verb: 'ops.incident.opened' | 'ops.incident.closed'; readonly origin: ServiceKind };
 
 type RangeVerb = 'range.planned' | 'range.fetched' | 'range.parsed' | 'range.retired';
-type GroupVerb = 'release.opened' | 'chunks.opened' | 'chunks.written';
+type GroupVerb =
+  | 'release.opened'
+  | 'release.fragments'
+  | 'release.merged'
+  | 'probe.candidates'
+  | 'chunks.opened'
+  | 'chunks.written'
+  | 'chunks.merged';
 export type SubjectVerb = Subject['verb'];
 
 const never = (value: never): never => {
@@ -49,6 +58,7 @@ const never = (value: never): never => {
 export function formatSubject(s: Subject): string {
   switch (s.verb) {
     case 'control.groups':
+    case 'control.garbage':
     case 'ops.incident.opened':
     case 'ops.incident.closed':
       return `${s.verb}.${s.origin}`;
@@ -59,16 +69,25 @@ export function formatSubject(s: Subject): string {
       return `${s.verb}.${s.lane}.${s.backbone}.${s.group}`;
     case 'range.failed':
       return `${s.verb}.${s.origin}.${s.lane}.${s.backbone}.${s.group}`;
+    case 'range.retried':
+    case 'range.wanted':
+      return `${s.verb}.${s.origin}.${s.backbone}`;
     case 'range.marks':
       return `${s.verb}.${s.backbone}`;
     case 'overview':
       return `overview.${s.backbone}.${s.rangeId}.${s.run}.${s.group}`;
     case 'release.opened':
+    case 'release.fragments':
+    case 'release.merged':
+    case 'probe.candidates':
     case 'chunks.opened':
     case 'chunks.written':
+    case 'chunks.merged':
       return `${s.verb}.${s.backbone}.${s.group}`;
     case 'release.seen':
       return `${s.verb}.${s.origin}.${s.backbone}.${s.group}`;
+    case 'release.settled':
+      return s.verb;
     case 'ops.service':
       return `${s.verb}.${s.service}`;
     default:
@@ -125,6 +144,7 @@ function run(t: Tokens): number {
 
 const PARSERS: Readonly<Record<SubjectVerb, (t: Tokens) => Subject>> = {
   'control.groups': (t) => ({ verb: 'control.groups', origin: origin(t) }),
+  'control.garbage': (t) => ({ verb: 'control.garbage', origin: origin(t) }),
   'range.planned': (t) => ({ verb: 'range.planned', lane: lane(t), backbone: backbone(t), group: group(t) }),
   'range.fetched': (t) => ({ verb: 'range.fetched', lane: lane(t), backbone: backbone(t), group: group(t) }),
   'range.parsed': (t) => ({ verb: 'range.parsed', lane: lane(t), backbone: backbone(t), group: group(t) }),
@@ -136,12 +156,19 @@ const PARSERS: Readonly<Record<SubjectVerb, (t: Tokens) => Subject>> = {
     backbone: backbone(t),
     group: group(t),
   }),
+  'range.retried': (t) => ({ verb: 'range.retried', origin: origin(t), backbone: backbone(t) }),
+  'range.wanted': (t) => ({ verb: 'range.wanted', origin: origin(t), backbone: backbone(t) }),
   'range.marks': (t) => ({ verb: 'range.marks', backbone: backbone(t) }),
   overview: (t) => ({ verb: 'overview', backbone: backbone(t), rangeId: rangeId(t), run: run(t), group: group(t) }),
   'release.opened': (t) => ({ verb: 'release.opened', backbone: backbone(t), group: group(t) }),
   'release.seen': (t) => ({ verb: 'release.seen', origin: origin(t), backbone: backbone(t), group: group(t) }),
+  'release.fragments': (t) => ({ verb: 'release.fragments', backbone: backbone(t), group: group(t) }),
+  'release.merged': (t) => ({ verb: 'release.merged', backbone: backbone(t), group: group(t) }),
+  'release.settled': () => ({ verb: 'release.settled' }),
+  'probe.candidates': (t) => ({ verb: 'probe.candidates', backbone: backbone(t), group: group(t) }),
   'chunks.opened': (t) => ({ verb: 'chunks.opened', backbone: backbone(t), group: group(t) }),
   'chunks.written': (t) => ({ verb: 'chunks.written', backbone: backbone(t), group: group(t) }),
+  'chunks.merged': (t) => ({ verb: 'chunks.merged', backbone: backbone(t), group: group(t) }),
   'ops.service': (t) => ({ verb: 'ops.service', service: origin(t) }),
   'ops.incident.opened': (t) => ({ verb: 'ops.incident.opened', origin: origin(t) }),
   'ops.incident.closed': (t) => ({ verb: 'ops.incident.closed', origin: origin(t) }),
@@ -152,9 +179,9 @@ export const SUBJECT_VERBS = (Object.keys(PARSERS) as SubjectVerb[]).sort((a, b)
 
 /** The subject that `formatSubject` would write as `text`, or null when it is none of ours. */
 export function parseSubject(text: string): Subject | null {
-  const verb = SUBJECT_VERBS.find((v) => text.startsWith(`${v}.`));
+  const verb = SUBJECT_VERBS.find((v) => text === v || text.startsWith(`${v}.`));
   if (verb === undefined) return null;
-  const tokens = new Tokens(text.slice(verb.length + 1).split('.'));
+  const tokens = new Tokens(text === verb ? [] : text.slice(verb.length + 1).split('.'));
   try {
     const subject = PARSERS[verb](tokens);
     return tokens.done ? subject : null;

@@ -1,8 +1,16 @@
 import type { ArticleNumber, EpochMs, Group, ReleaseKey } from '../ids.ts';
 import type { Contribution } from '../records.ts';
-import { ByteReader, ByteWriter } from './bytes.ts';
-import { seal, unseal } from './checksum.ts';
-import { compressFrame, expandFrame } from './compression.ts';
+import type { ByteReader, ByteWriter } from './bytes.ts';
+import {
+  decodeSealed,
+  encodeSealed,
+  hexBytes,
+  hexOf,
+  MAX_NAME_BYTES,
+  readList,
+  SharedTextReader,
+  SharedTextWriter,
+} from './rows.ts';
 import { sliceList } from './sliceList.ts';
 
 /**
@@ -13,8 +21,6 @@ const VERSION = 1;
 const CODEC = 'contributions';
 const MAX_CONTRIBUTIONS = 1 << 18;
 const MAX_HASHES = 1 << 20;
-const MAX_NAME_BYTES = 64 * 1024;
-const MAX_RAW = 64 * 1024 * 1024;
 
 const OBFUSCATED = 1;
 const HAS_NFO = 2;
@@ -36,39 +42,16 @@ const COUNTERS = [
 ] as const satisfies readonly (keyof Contribution)[];
 type Counters = Record<(typeof COUNTERS)[number], number>;
 
-/** Bytes from hex digits of just that many bytes; RangeError on anything else, since it could not be given back. */
-export const hexBytes = (hex: string, length: number): Uint8Array => {
-  const bytes = Buffer.from(hex, 'hex');
-  if (bytes.length !== length || bytes.toString('hex') !== hex)
-    throw new RangeError(`not ${length} bytes of hex: ${hex}`);
-  return bytes;
-};
-export const hexOf = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
-
-const writeShared = (out: ByteWriter, table: Map<string, number>, text: string): void => {
-  const known = table.get(text);
-  out.varint(known ?? table.size);
-  if (known !== undefined) return;
-  table.set(text, table.size);
-  out.text(text);
-};
-
-const readShared = (source: ByteReader, table: string[]): string => {
-  const number = source.count(table.length, 'as text number');
-  if (number === table.length) table.push(source.text(MAX_NAME_BYTES));
-  return table[number]!;
-};
-
-const writeRow = (out: ByteWriter, c: Contribution, texts: Map<string, number>): void => {
+/** One row; a message's rows share their texts. */
+export const writeContribution = (out: ByteWriter, c: Contribution, texts: SharedTextWriter): void => {
   out.raw(hexBytes(c.key, 16));
   out.text(c.name);
   out.u8((c.obfuscated ? OBFUSCATED : 0) | (c.hasNfo ? HAS_NFO : 0) | (c.filesTotal === null ? 0 : HAS_TOTAL));
   if (c.filesTotal !== null) out.varint(c.filesTotal);
-  writeShared(out, texts, c.poster);
-  writeShared(out, texts, c.mainGroup);
+  texts.write(out, c.poster);
+  texts.write(out, c.mainGroup);
   out.varint(c.groups.length);
-  for (const group of c.groups) writeShared(out, texts, group);
+  for (const group of c.groups) texts.write(out, group);
   out.varint(c.firstNumber);
   out.varint(c.lastNumber);
   out.zigzag(c.firstAt);
@@ -86,20 +69,14 @@ const readCounters = (source: ByteReader): Counters => {
   return counters;
 };
 
-const readList = <T>(source: ByteReader, limit: number, read: () => T): T[] => {
-  const list: T[] = [];
-  for (let n = source.count(limit, 'items'); n > 0; n--) list.push(read());
-  return list;
-};
-
-const readRow = (source: ByteReader, texts: string[]): Contribution => {
+export const readContribution = (source: ByteReader, texts: SharedTextReader): Contribution => {
   const key = hexOf(source.raw(16)) as ReleaseKey;
   const name = source.text(MAX_NAME_BYTES);
   const flags = source.u8();
   const filesTotal = flags & HAS_TOTAL ? source.varint() : null;
-  const poster = readShared(source, texts);
-  const mainGroup = readShared(source, texts) as Group;
-  const groups = readList(source, MAX_HASHES, () => readShared(source, texts) as Group);
+  const poster = texts.read(source);
+  const mainGroup = texts.read(source) as Group;
+  const groups = readList(source, MAX_HASHES, () => texts.read(source) as Group);
   const firstNumber = source.varint() as ArticleNumber;
   const lastNumber = source.varint() as ArticleNumber;
   const firstAt = source.zigzag() as EpochMs;
@@ -115,29 +92,22 @@ const readRow = (source: ByteReader, texts: string[]): Contribution => {
 /** Encodes the contributions of one `release.seen` message. RangeError on a key or hash that is not hex of its length. */
 export const encodeContributions = (list: readonly Contribution[]): Uint8Array => {
   if (list.length > MAX_CONTRIBUTIONS) throw new RangeError(`${list.length} contributions in a message`);
-  const rows = new ByteWriter(64 * 1024);
-  rows.varint(list.length);
-  const texts = new Map<string, number>();
-  for (const contribution of list) writeRow(rows, contribution, texts);
-  const out = new ByteWriter(rows.length + 16);
-  out.u8(VERSION);
-  out.raw(compressFrame(rows.view()));
-  return seal(out.view());
+  return encodeSealed(VERSION, (rows) => {
+    const texts = new SharedTextWriter();
+    rows.varint(list.length);
+    for (const contribution of list) writeContribution(rows, contribution, texts);
+  });
 };
 
 /** The contributions of a message; `CorruptPayload` on anything else. */
-export const decodeContributions = (bytes: Uint8Array): Contribution[] => {
-  const sealed = new ByteReader(CODEC, unseal(CODEC, bytes));
-  if (sealed.u8() !== VERSION) throw sealed.corrupt('version', 'unknown version of contributions');
-  const source = new ByteReader(CODEC, expandFrame(sealed.raw(sealed.left), MAX_RAW, CODEC));
-  const texts: string[] = [];
-  const list = readList(source, MAX_CONTRIBUTIONS, () => readRow(source, texts));
-  source.expectEnd();
-  return list;
-};
+export const decodeContributions = (bytes: Uint8Array): Contribution[] =>
+  decodeSealed(CODEC, VERSION, bytes, (source) => {
+    const texts = new SharedTextReader();
+    return readList(source, MAX_CONTRIBUTIONS, () => readContribution(source, texts));
+  });
 
 /** An upper bound of what a contribution adds to a message, in bytes. */
-const sizeOf = (c: Contribution): number => {
+export const contributionSize = (c: Contribution): number => {
   const groups = c.groups.reduce((sum, g) => sum + Buffer.byteLength(g) + 8, 0);
   const texts = Buffer.byteLength(c.name) + Buffer.byteLength(c.poster) + Buffer.byteLength(c.mainGroup);
   return 220 + texts + groups + 8 * c.fileHashes.length;
@@ -148,4 +118,4 @@ const sizeOf = (c: Contribution): number => {
  * is a slice of its own.
  */
 export const sliceBySize = (list: readonly Contribution[], limit = 1_000_000): Contribution[][] =>
-  sliceList(list, limit, sizeOf);
+  sliceList(list, limit, contributionSize);

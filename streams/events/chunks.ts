@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { decodeChunksWritten, encodeChunksWritten } from '../codec/chunksWritten.ts';
-import type { EncodedChunk } from '../records.ts';
+import { decodeMergedChunks, encodeMergedChunks } from '../codec/merges.ts';
+import type { EncodedChunk, MergedChunks } from '../records.ts';
 import { bulkEvent, jsonEvent } from './define.ts';
-import { openedSchema, passFields, passOf } from './releases.ts';
+import { mergeFields, mergesOf, openedSchema, passFields, passOf } from './releases.ts';
 import { closed, countSchema } from './schemas.ts';
 
 /** The twin of `release.opened` in the stream of segment lists. */
@@ -32,3 +33,16 @@ export const chunksWritten = bulkEvent({
   about: (d) => `${passOf(d)}/${d.k}`,
 });
 export type ChunksWritten = ReturnType<typeof chunksWritten.decode>;
+
+/** The segment lists of merges: appended before the `release.merged` that names their position. */
+export const chunksMerged = bulkEvent({
+  type: 'chunks.merged',
+  version: 1,
+  stream: 'CHUNKS',
+  schema: Type.Object(mergeFields, closed),
+  encodeBody: (body: readonly MergedChunks[]) => encodeMergedChunks(body),
+  decodeBody: (bytes) => decodeMergedChunks(bytes),
+  subject: (d) => ({ verb: 'chunks.merged', backbone: d.backbone, group: d.group }),
+  about: mergesOf,
+});
+export type ChunksMerged = ReturnType<typeof chunksMerged.decode>;

@@ -29,6 +29,12 @@ const spanSchema = Type.Object(
     /** The first number of the live lane: the high mark when the group was first read, plus one. */
     liveFrom: numberSchema,
     to: nullable(numberSchema),
+    /** The first number of each calendar year within the span, ascending; bisected once. */
+    eras: Type.Optional(
+      Type.Array(Type.Object({ year: Type.Integer({ minimum: 1980, maximum: 2200 }), from: numberSchema }, closed), {
+        maxItems: 100,
+      }),
+    ),
   },
   closed,
 );
@@ -69,3 +75,37 @@ export const controlGroups = jsonEvent({
   subject: (d) => ({ verb: 'control.groups', origin: d.origin }),
   about: (d) => `${d.listVersion}`,
 });
+
+/** What an article is recognised by. A tool is named as `readTool` of the headers core names it. */
+export const GARBAGE_FIELDS = ['poster', 'message_id', 'tool'] as const;
+export type GarbageField = (typeof GARBAGE_FIELDS)[number];
+
+const signatureSchema = Type.Object(
+  {
+    /** What dropped articles are counted under. */
+    signature: Type.String({ pattern: '^[a-z0-9_-]{1,40}$' }),
+    field: Type.Unsafe<GarbageField>(Type.Union(GARBAGE_FIELDS.map((f) => Type.Literal(f)))),
+    /** The whole field; `*` stands for any number of characters, `?` for one. Letter case does not matter. */
+    pattern: Type.String({ minLength: 1, maxLength: 200 }),
+  },
+  closed,
+);
+export type GarbageSignature = Type.Static<typeof signatureSchema>;
+
+/** One whole, immutable version of the garbage table: random-named articles with one of these signatures are dropped. */
+export const controlGarbage = jsonEvent({
+  type: 'control.garbage',
+  version: 1,
+  stream: 'CONTROL',
+  schema: Type.Object(
+    {
+      origin: serviceKindSchema,
+      garbageVersion: Type.Integer({ minimum: 1 }),
+      signatures: Type.Array(signatureSchema, { maxItems: 1000 }),
+    },
+    closed,
+  ),
+  subject: (d) => ({ verb: 'control.garbage', origin: d.origin }),
+  about: (d) => `${d.garbageVersion}`,
+});
+export type GarbageTable = ReturnType<typeof controlGarbage.decode>;

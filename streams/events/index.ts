@@ -1,25 +1,43 @@
 /** The closed union of everything that is said. A new event is added here; nothing registers itself. */
-import { chunksOpened, chunksWritten } from './chunks.ts';
-import { controlGroups } from './control.ts';
+import { chunksMerged, chunksOpened, chunksWritten } from './chunks.ts';
+import { controlGarbage, controlGroups } from './control.ts';
 import type { EventDefinition, EventOf } from './define.ts';
 import { incidentClosed, incidentOpened, opsService } from './ops.ts';
 import { overviewBatch } from './overview.ts';
-import { rangeFailed, rangeFetched, rangeMarks, rangeParsed, rangePlanned, rangeRetired } from './ranges.ts';
-import { releaseOpened, releaseSeen } from './releases.ts';
+import { probeCandidates } from './probes.ts';
+import {
+  rangeFailed,
+  rangeFetched,
+  rangeMarks,
+  rangeParsed,
+  rangePlanned,
+  rangeRetired,
+  rangeRetried,
+  rangeWanted,
+} from './ranges.ts';
+import { releaseFragments, releaseMerged, releaseOpened, releaseSeen, releaseSettled } from './releases.ts';
 
 export const EVENTS = {
   'control.groups': controlGroups,
+  'control.garbage': controlGarbage,
   'range.planned': rangePlanned,
   'range.fetched': rangeFetched,
   'range.parsed': rangeParsed,
   'range.failed': rangeFailed,
   'range.retired': rangeRetired,
+  'range.retried': rangeRetried,
+  'range.wanted': rangeWanted,
   'range.marks': rangeMarks,
   'overview.batch': overviewBatch,
   'release.opened': releaseOpened,
   'release.seen': releaseSeen,
+  'release.fragments': releaseFragments,
+  'release.merged': releaseMerged,
+  'release.settled': releaseSettled,
+  'probe.candidates': probeCandidates,
   'chunks.opened': chunksOpened,
   'chunks.written': chunksWritten,
+  'chunks.merged': chunksMerged,
   'ops.service': opsService,
   'ops.incident.opened': incidentOpened,
   'ops.incident.closed': incidentClosed,

@@ -42,6 +42,8 @@ const plannedSchema = Type.Object(
     backbone: backboneSchema,
     /** One range, or (live) the spans of many groups of the backbone. */
     ranges: Type.Array(plannedRange, { minItems: 1, maxItems: 2000 }),
+    /** The short run whose missing numbers these ranges ask for again: it is not short any more, and nor will they be. */
+    reasks: Type.Optional(Type.Object({ group: groupSchema, rangeId: rangeIdSchema, run: ordinalSchema }, closed)),
     ...planVersions,
   },
   closed,
@@ -203,4 +205,54 @@ export const rangeMarks = jsonEvent({
   schema: marksSchema,
   subject: (d) => ({ verb: 'range.marks', backbone: d.backbone }),
   about: (d, at) => `${d.backbone}/${at}`,
+});
+
+const runRef = Type.Object({ group: groupSchema, rangeId: rangeIdSchema, run: ordinalSchema }, closed);
+
+const retriedSchema = Type.Object(
+  {
+    origin: serviceKindSchema,
+    backbone: backboneSchema,
+    /** Failed runs: each is to be planned again as run + 1. */
+    runs: Type.Array(runRef, { minItems: 1, maxItems: 2000 }),
+  },
+  closed,
+);
+export type RangeRetried = Type.Static<typeof retriedSchema>;
+
+/** Somebody wants failed ranges tried again; the coordinator plans them when there is room. */
+export const rangeRetried = jsonEvent({
+  type: 'range.retried',
+  version: 1,
+  stream: 'RANGES',
+  schema: retriedSchema,
+  subject: (d) => ({ verb: 'range.retried', origin: d.origin, backbone: d.backbone }),
+  about: (d) => `${runOf({ backbone: d.backbone, ...d.runs[0]! })}/${d.runs.length}`,
+});
+
+const windowSchema = Type.Object(
+  { group: groupSchema, epoch: epochSchema, lo: numberSchema, hi: numberSchema },
+  closed,
+);
+
+const wantedSchema = Type.Object(
+  {
+    origin: serviceKindSchema,
+    backbone: backboneSchema,
+    /** What asks: tells one wish from another of the same origin. */
+    request: Type.String({ pattern: '^[A-Za-z0-9/_.:-]{1,120}$' }),
+    windows: Type.Array(windowSchema, { minItems: 1, maxItems: 2000 }),
+  },
+  closed,
+);
+export type RangeWanted = Type.Static<typeof wantedSchema>;
+
+/** Numbers that are to be parsed soon: what of them no range covers becomes ranges of lane `scan`. */
+export const rangeWanted = jsonEvent({
+  type: 'range.wanted',
+  version: 1,
+  stream: 'RANGES',
+  schema: wantedSchema,
+  subject: (d) => ({ verb: 'range.wanted', origin: d.origin, backbone: d.backbone }),
+  about: (d) => `${d.origin}/${d.backbone}/${d.request}`,
 });

@@ -44,4 +44,7 @@ export const planVersions = {
   garbageVersion: countSchema,
 } as const;
 
+/** 128 bits in hex: what tells one message of a bulk event from another by its content. */
+export const digestSchema = Type.String({ pattern: '^[0-9a-f]{32}$' });
+
 export { closed };

@@ -1,6 +1,29 @@
 import fc from 'fast-check';
-import type { ArticleNumber, EpochMs, Group, MessageId, ReleaseKey } from '../../streams/ids.ts';
-import type { ChunkFile, Contribution, EncodedChunk, Segment } from '../../streams/records.ts';
+import { packLone } from '../../streams/codec/fragments.ts';
+import {
+  type ArticleNumber,
+  Epoch,
+  type EpochMs,
+  type Group,
+  MergeId,
+  type MessageId,
+  RangeId,
+  type ReleaseKey,
+} from '../../streams/ids.ts';
+import {
+  type ChunkFile,
+  type Contribution,
+  type EncodedChunk,
+  type Fragments,
+  type Interval,
+  type Merge,
+  type MergedChunks,
+  type MergeRef,
+  type Piece,
+  PROBE_KINDS,
+  type ProbeCandidate,
+  type Segment,
+} from '../../streams/records.ts';
 
 /** Decoders make plain objects, so the values to compare them with have to be such as well. */
 const PLAIN = { noNullPrototype: true } as const;
@@ -135,6 +158,89 @@ export const encodedChunk: fc.Arbitrary<EncodedChunk> = fc.record(
     lastAt: epochMs,
     segments: count(),
     payload: fc.uint8Array({ maxLength: 200 }),
+  },
+  PLAIN,
+);
+
+/** Bytes as a decoder gives them: views of the message's buffer. */
+const payload = fc.uint8Array({ maxLength: 120 }).map((bytes) => Buffer.from(bytes) as Uint8Array);
+const text = (maxLength: number) => fc.string({ unit: 'binary', maxLength });
+const ascending: fc.Arbitrary<Interval[]> = fc
+  .uniqueArray(fc.nat({ max: 5000 }), { maxLength: 12 })
+  .map((all) => [...all].sort((a, b) => a - b))
+  .map((all) => Array.from({ length: all.length >> 1 }, (_, i) => [all[2 * i]!, all[2 * i + 1]!] as const));
+
+export const piece: fc.Arbitrary<Piece> = fc.record(
+  {
+    key: hexText(32) as fc.Arbitrary<ReleaseKey>,
+    fileHash: hexText(16),
+    posting: count(1000),
+    name: text(60),
+    poster: text(30),
+    obfuscated: fc.boolean(),
+    filesTotal: fc.option(count()),
+    par2: fc.boolean(),
+    nfo: fc.boolean(),
+    lone: fc.boolean(),
+    groups,
+    firstNumber: count() as fc.Arbitrary<ArticleNumber>,
+    lastNumber: count() as fc.Arbitrary<ArticleNumber>,
+    firstAt: epochMs,
+    lastAt: epochMs,
+    postingFirstAt: epochMs,
+    postingLastAt: epochMs,
+    parts: ascending,
+    totals: fc.array(fc.tuple(count(), count()), { maxLength: 3 }),
+    segments: count(),
+    bytes: count(),
+    payload,
+  },
+  PLAIN,
+);
+
+export const fragments: fc.Arbitrary<Fragments> = fc.record(
+  {
+    pieces: fc.array(piece, { maxLength: 4 }),
+    lone: fc.array(fc.array(piece, { minLength: 1, maxLength: 4 }).map(packLone).map(asViews), { maxLength: 2 }),
+  },
+  PLAIN,
+);
+
+function asViews<T extends { readonly hashes: Uint8Array; readonly payload: Uint8Array }>(blob: T): T {
+  return { ...blob, hashes: Buffer.from(blob.hashes), payload: Buffer.from(blob.payload) };
+}
+
+const rangeId = fc
+  .tuple(fc.nat({ max: 9 }), count(), count())
+  .map(([epoch, a, b]) => RangeId.of(Epoch(epoch), Math.min(a, b) as ArticleNumber, Math.max(a, b) as ArticleNumber));
+const source = fc.record({ rangeId, run: count(), pass: count(), posting: count() }, PLAIN);
+const mergeRef: fc.Arbitrary<MergeRef> = fc.record(
+  { mergeId: hexText(32).map(MergeId), fileHash: hexText(16), sources: fc.array(source, { maxLength: 4 }) },
+  PLAIN,
+);
+
+export const merge: fc.Arbitrary<Merge> = fc
+  .tuple(mergeRef, contribution)
+  .map(([ref, c]) => ({ ...ref, contribution: c }));
+export const mergedChunks: fc.Arbitrary<MergedChunks> = fc
+  .tuple(mergeRef, fc.array(encodedChunk, { maxLength: 3 }))
+  .map(([ref, chunks]) => ({
+    ...ref,
+    chunks: chunks.map((c) => ({ ...c, payload: Buffer.from(c.payload) as Uint8Array })),
+  }));
+
+export const candidate: fc.Arbitrary<ProbeCandidate> = fc.record(
+  {
+    key: hexText(32) as fc.Arbitrary<ReleaseKey>,
+    kind: fc.constantFrom(...PROBE_KINDS),
+    rank: count(),
+    messageId: anyId(3, 9),
+    fileHash: hexText(16),
+    part: count(),
+    bytes: count(),
+    random: fc.boolean(),
+    firstAt: epochMs,
+    lastAt: epochMs,
   },
   PLAIN,
 );

@@ -1,12 +1,14 @@
 import fc from 'fast-check';
+import { GARBAGE_FIELDS } from '../../streams/events/control.ts';
 import { type EventDefinition, makeEvent } from '../../streams/events/define.ts';
 import { type DataOf, EVENTS, type EventType, type HeadwaterEvent } from '../../streams/events/index.ts';
 import { FAILURE_CLASSES } from '../../streams/events/ranges.ts';
+import type { ReleaseId, ReleaseKey } from '../../streams/ids.ts';
 import { ArticleNumber, Backbone, Epoch, EpochMs, Group, isGroup, LANES, RangeId } from '../../streams/ids.ts';
 import type { Interval } from '../../streams/records.ts';
 import { SERVICES } from '../../streams/services.ts';
 import type { Subject } from '../../streams/subjects.ts';
-import { contribution, encodedChunk } from './codecArbitraries.ts';
+import { candidate, contribution, encodedChunk, fragments, hexText, merge, mergedChunks } from './codecArbitraries.ts';
 
 const PLAIN = { noNullPrototype: true } as const;
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz0123456789-+_'];
@@ -84,12 +86,48 @@ const incident = record({
   about: words,
 });
 
+const mergeNames = record({
+  backbone: backbones,
+  group: groups,
+  epoch: fc.nat({ max: 999_999_999 }).map(Epoch),
+  revision: positions,
+  digest: hexText(32),
+});
+const settlement = record({
+  releaseId: hexText(32) as fc.Arbitrary<ReleaseId>,
+  key: hexText(32) as fc.Arbitrary<ReleaseKey>,
+  setHash: hexText(32),
+  firstAt: times,
+  lastAt: times,
+  files: counts,
+  filesComplete: counts,
+  segments: counts,
+  segmentsTotal: counts,
+  bytes: counts,
+  par2Files: counts,
+  par2Segments: counts,
+  par2SegmentsTotal: counts,
+  par2Bytes: counts,
+});
+
 /** The data of every type of event: a type without one here does not compile. */
 const DATA: { readonly [T in EventType]: fc.Arbitrary<DataOf<T>> } = {
   'control.groups': record({
     origin: services,
     listVersion: ordinals,
     entries: fc.array(groupEntry, { maxLength: 4 }),
+  }),
+  'control.garbage': record({
+    origin: services,
+    garbageVersion: ordinals,
+    signatures: fc.array(
+      record({
+        signature: fc.stringMatching(/^[a-z0-9_-]{1,40}$/),
+        field: fc.constantFrom(...GARBAGE_FIELDS),
+        pattern: fc.string({ minLength: 1, maxLength: 80 }),
+      }),
+      { maxLength: 4 },
+    ),
   }),
   'range.planned': merged(
     record({ lane: lanes, backbone: backbones, ranges: fc.array(plannedRange, { minLength: 1, maxLength: 4 }) }),
@@ -137,6 +175,20 @@ const DATA: { readonly [T in EventType]: fc.Arbitrary<DataOf<T>> } = {
     ranges,
     record({ reason: fc.constantFrom('group removed' as const, 'below the low mark' as const, 'superseded' as const) }),
   ),
+  'range.retried': record({
+    origin: services,
+    backbone: backbones,
+    runs: fc.array(record({ group: groups, rangeId: rangeIds, run: ordinals }), { minLength: 1, maxLength: 4 }),
+  }),
+  'range.wanted': record({
+    origin: services,
+    backbone: backbones,
+    request: words,
+    windows: fc.array(record({ group: groups, epoch: fc.nat().map(Epoch), lo: numbers, hi: numbers }), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+  }),
   'range.marks': record({
     backbone: backbones,
     marks: fc.array(record({ group: groups, epoch: fc.nat().map(Epoch), low: numbers, high: numbers }), {
@@ -152,8 +204,13 @@ const DATA: { readonly [T in EventType]: fc.Arbitrary<DataOf<T>> } = {
     passNames,
     record({ origin: services, k: counts, body: fc.array(contribution, { maxLength: 3 }) }),
   ),
+  'release.fragments': merged(passNames, record({ k: counts, body: fragments })),
+  'release.merged': merged(mergeNames, record({ body: fc.array(merge, { maxLength: 3 }) })),
+  'release.settled': record({ digest: hexText(32), releases: fc.array(settlement, { minLength: 1, maxLength: 3 }) }),
+  'probe.candidates': merged(passNames, record({ k: counts, body: fc.array(candidate, { maxLength: 3 }) })),
   'chunks.opened': passes,
   'chunks.written': merged(passNames, record({ k: counts, body: fc.array(travelledChunk, { maxLength: 3 }) })),
+  'chunks.merged': merged(mergeNames, record({ body: fc.array(mergedChunks, { maxLength: 3 }) })),
   'ops.service': record({
     service: services,
     instance: words,
@@ -181,7 +238,12 @@ const inGroup = { backbone: backbones, group: groups };
 const inLane = { lane: lanes, ...inGroup };
 /** Any subject, every shape alike. */
 export const subjects: fc.Arbitrary<Subject> = fc.oneof(
-  fc.record({ verb: fc.constant('control.groups' as const), origin: services }, PLAIN),
+  fc.record({ verb: fc.constantFrom('control.groups' as const, 'control.garbage' as const), origin: services }, PLAIN),
+  fc.record(
+    { verb: fc.constantFrom('range.retried' as const, 'range.wanted' as const), origin: services, backbone: backbones },
+    PLAIN,
+  ),
+  fc.record({ verb: fc.constant('release.settled' as const) }, PLAIN),
   fc.record(
     {
       verb: fc.constantFrom(
@@ -199,7 +261,15 @@ export const subjects: fc.Arbitrary<Subject> = fc.oneof(
   fc.record({ verb: fc.constant('overview' as const), rangeId: rangeIds, run: ordinals, ...inGroup }, PLAIN),
   fc.record(
     {
-      verb: fc.constantFrom('release.opened' as const, 'chunks.opened' as const, 'chunks.written' as const),
+      verb: fc.constantFrom(
+        'release.opened' as const,
+        'release.fragments' as const,
+        'release.merged' as const,
+        'probe.candidates' as const,
+        'chunks.opened' as const,
+        'chunks.written' as const,
+        'chunks.merged' as const,
+      ),
       ...inGroup,
     },
     PLAIN,
