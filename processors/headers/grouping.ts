@@ -1,8 +1,6 @@
+import { POSTING_GAP_MS } from '../../streams/rules.ts';
 import type { ArticleTable } from './articles.ts';
 import type { FileTable } from './files.ts';
-
-/** A gap of this long between two articles of a key begins another posting. */
-export const POSTING_GAP_MS = 3 * 86_400_000;
 
 /** What became of an article that has a file. */
 export const KEPT = 0;
