@@ -14,7 +14,7 @@ export type Condition = StatusView['conditions'][number];
 export const QUICK = { pollSeconds: 1, holdBackSeconds: 0, jobRetrySeconds: 2 } as const;
 
 /** `until` about a running Headwater: a failure shows its status and the ends of its logs. */
-const seen = <T>(hw: Headwater, what: string, deadlineMs: number, probe: () => T | Promise<T>) =>
+export const observing = <T>(hw: Headwater, what: string, deadlineMs: number, probe: () => T | Promise<T>) =>
   until(what, probe, { everyMs: 500, deadlineMs }).catch(async (error: Error) => {
     throw new Error(`${error.message}\n${await hw.diagnostics()}`);
   });
@@ -37,7 +37,7 @@ export async function conditionShown(
     if (!found) throw new Error(`status shows ${shown(view)}`);
     return found;
   };
-  await seen(hw, `${about} ${code} to be shown`, deadlineMs, async () => among(await hw.look()));
+  await observing(hw, `${about} ${code} to be shown`, deadlineMs, async () => among(await hw.look()));
   const { code: exit, view } = await hw.status();
   expect(exit).toBe(EXIT.unhealthy);
   return among(view);
@@ -45,7 +45,7 @@ export async function conditionShown(
 
 /** Waits until nothing needs attention any more and every service is ready; returns that status. */
 export const untilWell = (hw: Headwater, deadlineMs = 90_000): Promise<StatusView> =>
-  seen(hw, 'nothing to need attention', deadlineMs, async () => {
+  observing(hw, 'nothing to need attention', deadlineMs, async () => {
     const view = await hw.look();
     if (view.conditions.length > 0) throw new Error(`status shows ${shown(view)}`);
     return view.services.every((s) => s.state === 'ready') && view;
@@ -98,7 +98,7 @@ const linesOf = (ranges: readonly ListedRange[]): number => ranges.reduce((sum, 
 
 /** Waits until every range of the group is parsed and they hold `lines` lines together, neither fewer nor more. */
 export async function untilCounted(hw: Headwater, group: string, lines: number, deadlineMs = 90_000): Promise<void> {
-  const ranges = await seen(hw, `${lines} lines of ${group} to be parsed`, deadlineMs, async () => {
+  const ranges = await observing(hw, `${lines} lines of ${group} to be parsed`, deadlineMs, async () => {
     const all = await rangesOf(hw, group);
     const unparsed = all.filter((r) => r.state !== 'parsed' && r.state !== 'short');
     if (unparsed.length > 0) throw new Error(`${unparsed.length} of ${all.length} ranges are ${unparsed[0]?.state}`);
@@ -145,7 +145,7 @@ export async function watch(hw: Headwater, ...groups: string[]): Promise<void> {
 /** Waits until the condition has lasted for `ms`; returns the status of then. It must be the same one all the time. */
 export async function lasted(hw: Headwater, condition: Condition, ms: number): Promise<StatusView> {
   const { about, since } = condition;
-  const status = await seen(hw, `${about} to last ${ms} ms`, ms + 30_000, async () => {
+  const status = await observing(hw, `${about} to last ${ms} ms`, ms + 30_000, async () => {
     const view = await hw.look();
     return view.now - since >= ms && view;
   });
@@ -155,7 +155,7 @@ export async function lasted(hw: Headwater, condition: Condition, ms: number): P
 
 /** Waits until a search finds a release of that name, once. */
 export async function untilFound(hw: Headwater, name: string, deadlineMs = 60_000): Promise<void> {
-  const found = await seen(hw, `${name} to be found`, deadlineMs, async () => {
+  const found = await observing(hw, `${name} to be found`, deadlineMs, async () => {
     const items = (await hw.search({ q: name })).items.filter((item) => item.title === name);
     return items.length > 0 && items;
   });
