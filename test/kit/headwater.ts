@@ -62,7 +62,7 @@ export interface Headwater {
   searchAll(parameters?: Readonly<Record<string, string | number>>): Promise<readonly FeedItem[]>;
   /** Text of t=get; rejects on any other answer than an NZB. */
   get(id: string): Promise<string>;
-  /** Waits until `done` holds, no range is outstanding and no projection lags, in two looks in a row. */
+  /** Waits until `done` holds, no range is outstanding, no projection lags, and nobody appends anything to the catalog any more. */
   untilIdle(options?: { done?: (view: StatusView) => boolean; deadlineMs?: number }): Promise<StatusView>;
   /** Ctrl-C; resolves with the exit code of `up`. */
   stop(signal?: 'SIGINT' | 'SIGTERM'): Promise<number | null>;
@@ -87,6 +87,14 @@ export const isIdle = (view: StatusView): boolean =>
   view.projections.length > 0 &&
   OUTSTANDING.every((state) => (view.ranges?.[state] ?? 0) === 0) &&
   view.projections.every((p) => p.lag === 0);
+
+/** How long nothing may be appended: several rounds of the processors that look for work by themselves. */
+const QUIET_MS = 3000;
+const streamEnds = (view: StatusView): string =>
+  view.streams
+    .filter(({ stream }) => /^(?:RANGES|RELEASES|CHUNKS)/.test(stream))
+    .map(({ stream, last }) => `${stream} ${last}`)
+    .join(', ');
 
 const pidIn = (file: string): number => {
   const { server } = JSON.parse(readFileSync(file, 'utf8')) as { server?: { pid?: number } };
@@ -268,16 +276,15 @@ class Running implements Headwater {
   }
 
   async untilIdle(options: { done?: (view: StatusView) => boolean; deadlineMs?: number } = {}): Promise<StatusView> {
-    let before = false;
-    const twice = async () => {
+    let quiet = { since: 0, ends: '' };
+    const atRest = async () => {
       const view = await this.look();
-      const now = isIdle(view) && (options.done?.(view) ?? true);
-      const idle = before && now;
-      before = now;
-      return idle ? view : null;
+      const ends = isIdle(view) && (options.done?.(view) ?? true) ? streamEnds(view) : '';
+      if (ends === '' || ends !== quiet.ends) quiet = { since: performance.now(), ends };
+      return ends !== '' && performance.now() - quiet.since >= QUIET_MS ? view : null;
     };
     const { deadlineMs = 120_000 } = options;
-    return until('Headwater to be idle', twice, { deadlineMs, everyMs: 300 }).catch(async (error: Error) => {
+    return until('Headwater to be idle', atRest, { deadlineMs, everyMs: 300 }).catch(async (error: Error) => {
       throw new Error(`${error.message}\n${await this.diagnostics()}`);
     });
   }
