@@ -12,7 +12,7 @@ export interface NzbHead {
 }
 
 /** The subject as the server had it for one part: the counter is put back where it stood. */
-export function subjectOfPart(file: NzbFile, part: number): string {
+export function subjectOfPart(file: Pick<NzbFile, 'subject' | 'partAt' | 'partWidth'>, part: number): string {
   if (file.partAt < 0) return file.subject;
   const counter = String(part).padStart(file.partWidth, '0');
   return `${file.subject.slice(0, file.partAt)}${counter}${file.subject.slice(file.partAt)}`;
