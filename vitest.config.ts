@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config';
 const SETUP = ['test/kit/setup.ts'];
 const UNIT = ['test/unit/**/*.test.ts', 'test/architecture.test.ts'];
 
+// The full counts run properties twenty times as often.
+const FULL = process.env.HEADWATER_TEST_FULL === '1';
+
 export default defineConfig({
   test: {
     reporters: ['default', './test/kit/countReporter.ts'],
@@ -13,7 +16,7 @@ export default defineConfig({
           isolate: false,
           include: UNIT,
           setupFiles: SETUP,
-          testTimeout: 60_000,
+          testTimeout: FULL ? 1_200_000 : 60_000,
           sequence: { groupOrder: 0 },
         },
       },
