@@ -257,7 +257,7 @@ describe('the queue as a whole', () => {
         expect(await rows()).toEqual(modelProbes(stored(events)));
         expect(await kept()).toEqual(cut);
       }),
-      { numRuns: propertyRuns(25) },
+      { numRuns: propertyRuns(12) },
     );
   });
 });
