@@ -8,6 +8,7 @@ import { VERSION } from './build.ts';
 import type { CommandContext } from './commands/client.ts';
 import type { Explainable } from './commands/explain.ts';
 import type { BackfillOptions } from './commands/groups.ts';
+import type { PlanOptions } from './commands/groupsPlan.ts';
 import type { RangeFilter } from './commands/ranges.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exitCodes.ts';
 import { redact } from './log.ts';
@@ -43,17 +44,33 @@ function contextOf(program: Command, signal: AbortSignal, secrets: Secrets): Com
 
 type Run = (context: CommandContext) => Promise<ExitCode>;
 
-function addGroupCommands(program: Command, run: (command: Run) => Promise<void>): void {
-  const groups = program.command('groups').description('which newsgroups are indexed');
-  groups
-    .command('add <group...>')
-    .description('index groups; without an option everything that the server still has')
+type RunWith = (command: Run, secrets?: Secrets) => Promise<void>;
+
+/** How far back groups are wanted: the same options wherever groups join. */
+const withBackfill = (command: Command): Command =>
+  command
     .option('--days <n>', 'only what was posted in the last n days')
     .option('--since <date>', 'only what was posted since that date (2024-01-31)')
-    .option('--from <number>', 'only from that article number on')
-    .option('--live-only', 'only what is posted from now on')
+    .option('--from, --from-number <number>', 'only from that article number on')
+    .option('--live-only', 'only what is posted from now on');
+
+function addGroupCommands(program: Command, run: RunWith): void {
+  const groups = program.command('groups').description('which newsgroups are indexed');
+  withBackfill(groups.command('add <group...>'))
+    .description('index groups; without an option everything that the server still has')
     .action((names: string[], options: BackfillOptions) =>
       run(async (c) => (await import('./commands/groups.ts')).addGroups(c, names, options)),
+    );
+  withBackfill(groups.command('plan'))
+    .description('which of the largest groups of the news servers the list lacks; --apply adds them')
+    .requiredOption('--top <n>', 'how many of the largest groups are looked at')
+    .option('--match <glob>', 'only groups of such names (* and ?)', 'alt.binaries.*')
+    .option('--provider <name>', 'ask this provider only')
+    .option('--dry-run', 'print what would be added, as without --apply', false)
+    .option('--apply', 'add them to the list', false)
+    .addOption(json())
+    .action((options: PlanOptions & Json) =>
+      run(async (c) => (await import('./commands/groupsPlan.ts')).planGroups(c, options, options.json), 'required'),
     );
   groups
     .command('remove <group...>')

@@ -24,6 +24,7 @@ const byCode: Partial<Record<ErrorCode, ExitCode>> = {
   CONFIG_UNKNOWN_KEY: EXIT.configuration,
   CONFIG_WRONG_VALUE: EXIT.configuration,
   CONFIG_MISSING_SECRET: EXIT.configuration,
+  PROVIDERS_NONE: EXIT.configuration,
   PROCESS_NOT_RUNNING: EXIT.notRunning,
   NATS_UNAVAILABLE: EXIT.notRunning,
   POSTGRES_UNAVAILABLE: EXIT.notRunning,

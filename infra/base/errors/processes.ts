@@ -41,6 +41,11 @@ export const processErrors = defineErrors({
     message: (f) => `the database does not have the tables of ${f.missing} yet`,
     hint: 'Start the project service (`headwater run project`, or `headwater up`): it makes them.',
   },
+  PROVIDERS_NONE: {
+    retriable: false,
+    message: (f) => `no news server is configured (${f.file})`,
+    hint: 'Add one under `providers` in headwater.yaml (infra/config/headwater.example.yaml is a start).',
+  },
   USAGE_WRONG_VALUE: {
     retriable: false,
     message: (f) => `${f.option} takes ${f.takes}, not "${f.value}"`,

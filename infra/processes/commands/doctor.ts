@@ -1,16 +1,13 @@
 import { accessSync, constants, statfsSync } from 'node:fs';
-import { systemClock } from '../../base/clock.ts';
 import { HeadwaterError } from '../../base/errors/index.ts';
-import { silentLog } from '../../base/log.ts';
-import { noMetrics } from '../../base/metrics.ts';
 import { type Provider, providersOf } from '../../config/index.ts';
 import { makeFolder } from '../../embedded/makeFolder.ts';
 import { describeDurability, readDurability } from '../../nats/index.ts';
-import { createNntpPool } from '../../nntp/index.ts';
 import { VERSION } from '../build.ts';
 import { type Endpoints, findEndpoints, givenEndpoints } from '../endpoints.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type CommandContext, withDatabase, withNats } from './client.ts';
+import { withProvider } from './providerPool.ts';
 import { bytesText } from './table.ts';
 
 /** One finding: what was looked at, how it is, and what to do when it is not well. */
@@ -116,26 +113,15 @@ function checkPostgres(context: CommandContext): Promise<Finding> {
 function checkProvider(provider: Provider, signal: AbortSignal): Promise<Finding> {
   const check = `provider/${provider.name}`;
   return attempt(check, async () => {
-    const { user, pass, ca, ...rest } = provider;
-    const settings = {
-      ...rest,
-      connections: 1,
-      ...(ca === undefined ? {} : { ca }),
-      ...(user === undefined ? {} : { account: { user, pass: pass ?? '' } }),
-    };
-    const pool = createNntpPool(settings, { clock: systemClock, log: silentLog, metrics: noMetrics });
-    try {
-      const format = await pool.withConnection((connection) => connection.overviewFormat(), signal);
-      const text = `${provider.host}:${provider.port} answers${user ? ' and takes the login' : ''}; ${format.fields.length} overview fields`;
-      if (!provider.insecure) return ok(check, text);
-      return warn(
-        check,
-        `${text}; its certificate is not checked`,
-        'Take `insecure` out, or name the certificate with `ca`.',
-      );
-    } finally {
-      await pool.close();
-    }
+    const format = await withProvider(provider, signal, (connection) => connection.overviewFormat());
+    const login = provider.user === undefined ? '' : ' and takes the login';
+    const text = `${provider.host}:${provider.port} answers${login}; ${format.fields.length} overview fields`;
+    if (!provider.insecure) return ok(check, text);
+    return warn(
+      check,
+      `${text}; its certificate is not checked`,
+      'Take `insecure` out, or name the certificate with `ca`.',
+    );
   });
 }
 

@@ -11,11 +11,12 @@ import { grouped, tableLines } from './table.ts';
 export interface BackfillOptions {
   readonly days?: string;
   readonly since?: string;
-  readonly from?: string;
+  readonly fromNumber?: string;
   readonly liveOnly?: boolean;
 }
 
-const refuse = (option: string, takes: string, value: string): never => {
+/** Throws USAGE_WRONG_VALUE. */
+export const refuse = (option: string, takes: string, value: string): never => {
   throw new HeadwaterError('USAGE_WRONG_VALUE', { option, takes, value });
 };
 
@@ -26,18 +27,20 @@ function wholeNumber(option: string, text: string, max: number): number {
 
 /** The wish that the options express; without any of them everything that the server still has. */
 export function backfillOf(options: BackfillOptions): Backfill {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined && value !== false);
-  if (given.length > 1) refuse(`--${given[1]![0]}`, `no other of --days, --since, --from, --live-only beside it`, '');
-  if (options.liveOnly) return { kind: 'none' };
-  if (options.days !== undefined) return { kind: 'days', days: wholeNumber('--days', options.days, 20_000) };
-  if (options.from !== undefined) {
-    return { kind: 'number', from: ArticleNumber(wholeNumber('--from', options.from, Number.MAX_SAFE_INTEGER)) };
+  const { days, since, fromNumber, liveOnly } = options;
+  const given = Object.entries({ '--days': days, '--since': since, '--from': fromNumber, '--live-only': liveOnly });
+  const [, second] = given.filter(([, value]) => value !== undefined && value !== false);
+  if (second) refuse(second[0], 'no other of --days, --since, --from, --live-only beside it', `${second[1]}`);
+  if (liveOnly) return { kind: 'none' };
+  if (days !== undefined) return { kind: 'days', days: wholeNumber('--days', days, 20_000) };
+  if (fromNumber !== undefined) {
+    return { kind: 'number', from: ArticleNumber(wholeNumber('--from', fromNumber, Number.MAX_SAFE_INTEGER)) };
   }
-  if (options.since === undefined) return { kind: 'all' };
-  const since = Date.parse(options.since);
-  return Number.isNaN(since)
-    ? refuse('--since', 'a date such as 2024-01-31', options.since)
-    : { kind: 'since', since: EpochMs(since) };
+  if (since === undefined) return { kind: 'all' };
+  const at = Date.parse(since);
+  return Number.isNaN(at)
+    ? refuse('--since', 'a date such as 2024-01-31', since)
+    : { kind: 'since', since: EpochMs(at) };
 }
 
 export const groupOf = (name: string): Group =>
@@ -79,7 +82,7 @@ export function withRemoved(list: GroupList | null, groups: readonly Group[]): G
 }
 
 /** Reads the newest list, changes it, appends it as the next version; again when somebody else was first. */
-async function change(
+export async function changeList(
   { sink, reader }: NatsClient,
   signal: AbortSignal,
   step: (list: GroupList | null) => GroupList | null,
@@ -100,7 +103,7 @@ export const addGroups = (
   const groups = names.map(groupOf);
   const backfill = backfillOf(options);
   return withNats(context, async (client) => {
-    const changed = await change(client, context.signal, (list) => withAdded(list, groups, backfill));
+    const changed = await changeList(client, context.signal, (list) => withAdded(list, groups, backfill));
     context.print(changed ? `added: ${groups.join(', ')}` : 'nothing to do: the list holds them already');
     return EXIT.ok;
   });
@@ -109,7 +112,7 @@ export const addGroups = (
 export const removeGroups = (context: CommandContext, names: readonly string[]): Promise<ExitCode> => {
   const groups = names.map(groupOf);
   return withNats(context, async (client) => {
-    const changed = await change(client, context.signal, (list) => withRemoved(list, groups));
+    const changed = await changeList(client, context.signal, (list) => withRemoved(list, groups));
     context.print(changed ? `removed: ${groups.join(', ')} (what is indexed stays)` : 'none of them is on the list');
     return changed ? EXIT.ok : EXIT.failed;
   });

@@ -6,6 +6,9 @@ const shown = (cell: Cell): string => (cell === null ? '-' : typeof cell === 'nu
 /** 1234567 as `1,234,567`. */
 export const grouped = (n: number): string => n.toLocaleString('en-US');
 
+/** `1 line`, `1,234 lines`: the plural by adding an s. */
+export const countText = (n: number, what: string): string => `${grouped(n)} ${what}${n === 1 ? '' : 's'}`;
+
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 
 export function bytesText(bytes: number): string {

@@ -74,7 +74,7 @@ describe('the options of groups add', () => {
     [{}, { kind: 'all' }],
     [{ liveOnly: true }, { kind: 'none' }],
     [{ days: '30' }, { kind: 'days', days: 30 }],
-    [{ from: '5000000001' }, { kind: 'number', from: 5_000_000_001 }],
+    [{ fromNumber: '5000000001' }, { kind: 'number', from: 5_000_000_001 }],
     [{ since: '2024-01-31' }, { kind: 'since', since: Date.UTC(2024, 0, 31) }],
   ])('%j mean %j', (options, wish) => {
     expect(backfillOf(options)).toEqual(wish);
@@ -83,7 +83,7 @@ describe('the options of groups add', () => {
   it.each([
     [{ days: '0' }],
     [{ days: '1.5' }],
-    [{ from: 'x' }],
+    [{ fromNumber: 'x' }],
     [{ since: 'yesterday' }],
     [{ days: '1', liveOnly: true }],
   ])('%j are refused', (options) => {
