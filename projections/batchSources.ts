@@ -1,14 +1,18 @@
 import { type Backbone, type Epoch, type Group, RangeId } from '../streams/ids.ts';
 import type { SqlValue } from './ports.ts';
 
+/** How often a range was planned, and how often that run was parsed. */
+export interface Pair {
+  readonly run: number;
+  readonly pass: number;
+}
+
 /** One pass over one run of a range, as its messages name it. */
-export interface PassRef {
+export interface PassRef extends Pair {
   readonly backbone: Backbone;
   readonly group: Group;
   readonly epoch: Epoch;
   readonly rangeId: RangeId;
-  readonly run: number;
-  readonly pass: number;
 }
 
 export interface BatchSource {
@@ -20,6 +24,10 @@ export interface BatchSource {
   pass: number;
 }
 
+/** Names a range among those of all groups. */
+export const rangeKey = (ref: Pick<PassRef, 'backbone' | 'group' | 'rangeId'>): string =>
+  `${ref.backbone}/${ref.group}/${ref.rangeId}`;
+
 /**
  * The sources of a batch of RELEASES or CHUNKS. A message below the highest pair that the batch had before it is a
  * zombie's: what it says was replaced before it was said.
@@ -29,12 +37,17 @@ export class BatchSources {
 
   /** The source of a pass with its pair raised; null for a zombie. */
   accept(ref: PassRef): BatchSource | null {
-    const id = `${ref.backbone}/${ref.group}/${ref.rangeId}`;
+    const id = rangeKey(ref);
     const source = this.#byRange.get(id) ?? this.#add(id, ref);
     if (ref.run < source.run || (ref.run === source.run && ref.pass < source.pass)) return null;
     source.run = ref.run;
     source.pass = ref.pass;
     return source;
+  }
+
+  /** The highest pair that the batch has had of a range so far; what is stored may be higher. */
+  pairOf(key: string): Pair | undefined {
+    return this.#byRange.get(key);
   }
 
   #add(id: string, ref: PassRef): BatchSource {

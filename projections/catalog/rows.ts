@@ -8,24 +8,24 @@ import {
   type ReleaseId,
   type ReleaseKey,
 } from '../../streams/ids.ts';
-import type { Sql, SqlRow } from '../ports.ts';
+import type { ContributionName } from '../../streams/merges.ts';
+import type { Sql } from '../ports.ts';
+import { NAME_COLUMNS, NAME_JOINS, type NamedRow, nameOf } from './contributionName.ts';
 import { chunksUpTo, hex, RELEASE_COLUMNS, type ReleaseRow, releaseRow } from './releaseRow.ts';
 
-/** Names one contribution and its chunks: what `chunksOfContributions` takes. */
-export interface ContributionRef {
+interface ContributionPlace {
   readonly key: ReleaseKey;
   readonly backbone: Backbone;
   readonly group: Group;
   readonly epoch: Epoch;
-  readonly rangeId: RangeId;
-  readonly run: number;
-  readonly pass: number;
-  readonly posting: number;
   readonly firstAt: EpochMs;
   readonly lastAt: EpochMs;
   /** How many chunks hold its segments. */
   readonly chunks: number;
 }
+
+/** Names one contribution of a range or of a merge, and its chunks: what `chunksOfContributions` takes. */
+export type ContributionRef = ContributionPlace & ContributionName;
 
 /** The release with this id, or that another id of it leads to; null when there is none, or its chunks are not there yet. */
 export async function releaseById(sql: Sql, id: ReleaseId): Promise<ReleaseRow | null> {
@@ -38,30 +38,21 @@ export async function releaseById(sql: Sql, id: ReleaseId): Promise<ReleaseRow |
   return rows[0] ? releaseRow(rows[0]) : null;
 }
 
-interface ContributionRow extends SqlRow {
-  readonly key: string;
-  readonly epoch: number;
-  readonly lo: number;
-  readonly hi: number;
-}
-
 /** The live contributions of a release (by any id of it), in a stable order: by time, then by where they come from. */
 export async function contributionsOf(sql: Sql, id: ReleaseId): Promise<readonly ContributionRef[]> {
-  const rows = await sql.query<ContributionRow>(
-    `select c.key, b.name as backbone, g.name as "group", s.epoch, s.lo, s.hi, s.run, s.pass, c.posting,
-            c.first_at as "firstAt", c.last_at as "lastAt", c.chunks
+  const rows = await sql.query<NamedRow>(
+    `select c.key, ${NAME_COLUMNS}, c.first_at as "firstAt", c.last_at as "lastAt", c.chunks
        from catalog.release r
        join catalog.contribution c on c.key = r.key and c.first_at >= r.first_at and c.last_at <= r.last_at
-       join catalog.source s on s.id = c.source_id
-       join catalog.backbone_name b on b.id = s.backbone_id
-       join catalog.group_name g on g.id = s.group_id
+       ${NAME_JOINS}
       where r.release_id = coalesce((select x.redirect_to from catalog.birth x where x.id = $1::uuid), $1::uuid)
-      order by c.first_at, b.name collate "C", g.name collate "C", s.epoch, s.lo, s.hi, c.posting`,
+      order by c.first_at, b.name collate "C", g.name collate "C", s.epoch, s.lo, s.hi, c.posting, s.merge_id`,
     [id],
   );
-  return rows.map(({ key, lo, hi, ...row }) => {
-    const rangeId = RangeId.of(row.epoch as Epoch, lo as never, hi as never);
-    return { ...row, key: hex(key), rangeId } as unknown as ContributionRef;
+  return rows.map((row) => {
+    const { backbone, group, epoch, firstAt, lastAt, chunks } = row as unknown as ContributionPlace;
+    const key = hex(row.key) as ReleaseKey;
+    return { key, backbone, group, epoch, firstAt, lastAt, chunks, ...nameOf(row) };
   });
 }
 
@@ -102,4 +93,5 @@ export async function catalogCounts(sql: Sql): Promise<{ readonly releases: numb
 export { CATEGORIES, categoriesOf, leavesUnder } from './categoryTree.ts';
 export type { ReleaseRow } from './releaseRow.ts';
 export { type ReleasePage, type ReleaseQuery, searchReleases } from './search.ts';
+export { settleCatalog } from './settleRows.ts';
 export { parseQuery, type SearchWords } from './tokens.ts';

@@ -11,18 +11,36 @@ CREATE TABLE group_name (
   name text NOT NULL UNIQUE
 );
 
--- A range that contributed, and its highest (run, pass): every live contribution is of just that pair.
+-- What contributed: a range, with its highest (run, pass), of which every live contribution of it is; or a live merge.
 CREATE TABLE source (
   id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   group_id integer NOT NULL,
   backbone_id integer NOT NULL,
   epoch integer NOT NULL,
+  -- 0 for a merge.
   run integer NOT NULL,
   pass integer NOT NULL,
-  lo bigint NOT NULL,
-  hi bigint NOT NULL,
-  UNIQUE (group_id, backbone_id, epoch, lo, hi)
+  -- Null for a merge.
+  lo bigint,
+  hi bigint,
+  -- Null for a range.
+  revision bigint,
+  merge_id uuid,
+  file_hash bytea,
+  CHECK ((lo IS NULL) = (merge_id IS NOT NULL))
 );
+CREATE UNIQUE INDEX source_range ON source (group_id, backbone_id, epoch, lo, hi) WHERE lo IS NOT NULL;
+CREATE UNIQUE INDEX source_merge ON source (merge_id) WHERE merge_id IS NOT NULL;
+
+-- Which pieces a live merge consists of, each of its range's highest pair.
+CREATE TABLE merge_piece (
+  merge_source integer NOT NULL,
+  source_id integer NOT NULL,
+  posting integer NOT NULL,
+  file_hash bytea NOT NULL,
+  PRIMARY KEY (merge_source, source_id, posting)
+);
+CREATE INDEX merge_piece_source ON merge_piece (source_id, file_hash, posting);
 
 -- What one source knows about one posting of one release. Columns from wide to narrow, so that none is padded.
 CREATE TABLE contribution (
@@ -33,6 +51,8 @@ CREATE TABLE contribution (
   bytes bigint NOT NULL,
   par2_bytes bigint NOT NULL,
   chunks_position bigint NOT NULL,
+  -- When it was said.
+  at bigint NOT NULL,
   source_id integer NOT NULL,
   posting integer NOT NULL,
   files integer NOT NULL,
@@ -73,6 +93,25 @@ CREATE TABLE birth (
 ) WITH (fillfactor = 95);
 CREATE INDEX birth_key ON birth (key);
 
+-- The figures of the union of a release, as the settle processor made them: shown while the release's contributions are just
+-- those that the hash names. Two of one key are 3 days or more apart.
+CREATE TABLE settlement (
+  first_at bigint NOT NULL,
+  last_at bigint NOT NULL,
+  bytes bigint NOT NULL,
+  par2_bytes bigint NOT NULL,
+  files integer NOT NULL,
+  files_complete integer NOT NULL,
+  segments integer NOT NULL,
+  segments_total integer NOT NULL,
+  par2_files integer NOT NULL,
+  par2_segments integer NOT NULL,
+  par2_segments_total integer NOT NULL,
+  key uuid NOT NULL,
+  set_hash uuid NOT NULL,
+  PRIMARY KEY (key, first_at)
+);
+
 -- What is listed: recomputed from the live contributions whenever one of its key comes or goes.
 CREATE TABLE release (
   first_at bigint NOT NULL,
@@ -81,6 +120,8 @@ CREATE TABLE release (
   par2_bytes bigint NOT NULL,
   -- Listed once the chunks projection is past it.
   chunks_position bigint NOT NULL,
+  -- When it is to be settled: a day after what was said of it last. Null once it is.
+  settle_due_at bigint,
   files integer NOT NULL,
   files_complete integer NOT NULL,
   files_total integer,
@@ -90,8 +131,8 @@ CREATE TABLE release (
   par2_segments integer NOT NULL,
   par2_segments_total integer NOT NULL,
   group_id integer NOT NULL,
-  -- The leaf of categoryTree.ts.
-  category smallint NOT NULL,
+  -- The leaf of categoryTree.ts. Null only inside a merge, as tokens are.
+  category smallint,
   release_id uuid PRIMARY KEY,
   key uuid NOT NULL,
   has_nfo boolean NOT NULL,
@@ -110,7 +151,8 @@ CREATE INDEX release_newest ON release (first_at DESC, release_id);
 -- of which there are none, is what release_newest has not: whoever asks for this order gets this index.
 CREATE INDEX release_category ON release (category, first_at DESC NULLS LAST);
 CREATE INDEX release_tokens ON release USING gin (tokens);
-CREATE INDEX release_untokenised ON release (release_id) WHERE tokens IS NULL;
+CREATE INDEX release_unfinished ON release (release_id) WHERE tokens IS NULL OR category IS NULL;
+CREATE INDEX release_due ON release (settle_due_at, release_id) WHERE settle_due_at IS NOT NULL;
 
 -- Its twin is birthOf in birth.ts. One expression of built-in functions, so that the planner inlines it.
 CREATE FUNCTION birth_id(backbone text, group_name text, epoch integer, first_number bigint, key uuid) RETURNS uuid

@@ -1,4 +1,6 @@
--- One batch of CHUNKS. See catalog/merge.sql: names, sources and "opened replaces" are the same.
+-- One batch of CHUNKS. See catalog/merge.sql: names, sources, "opened replaces" and merges are the same.
+SET LOCAL enable_hashjoin = off;
+SET LOCAL enable_mergejoin = off;
 
 INSERT INTO backbone_name (name)
 SELECT DISTINCT backbone FROM stage_chunks_source s
@@ -26,9 +28,43 @@ SELECT s.n, o.id, o.run, (s.run, s.pass) > (o.run, o.pass),
   JOIN group_name g ON g.name = s.group_name
   JOIN source o ON (o.group_id, o.backbone_id, o.epoch, o.lo, o.hi) = (g.id, b.id, s.epoch, s.lo, s.hi);
 
-DELETE FROM chunk c USING stage_chunks_resolved r WHERE c.source_id = r.source_id AND r.raised AND r.old_run > 0;
+INSERT INTO stage_chunks_gone (source_id)
+SELECT p.merge_source FROM stage_chunks_resolved r JOIN merge_piece p ON p.source_id = r.source_id
+ WHERE r.raised AND r.old_run > 0
+ UNION
+SELECT source_id FROM stage_chunks_replaced;
+
+DELETE FROM chunk c
+ USING (SELECT source_id FROM stage_chunks_resolved WHERE raised AND old_run > 0
+         UNION ALL SELECT source_id FROM stage_chunks_gone) r
+ WHERE c.source_id = r.source_id;
+
+DELETE FROM merge_piece p USING stage_chunks_gone g WHERE p.merge_source = g.source_id;
+DELETE FROM source s USING stage_chunks_gone g WHERE s.id = g.source_id;
 
 UPDATE source s SET run = r.run, pass = r.pass FROM stage_chunks_resolved r WHERE s.id = r.source_id AND r.raised;
+
+INSERT INTO source (group_id, backbone_id, epoch, run, pass, revision, merge_id, file_hash)
+SELECT g.id, b.id, m.epoch, 0, 0, m.revision, m.merge_id, m.file_hash
+  FROM stage_chunks_merge m
+  JOIN backbone_name b ON b.name = m.backbone
+  JOIN group_name g ON g.name = m.group_name
+ WHERE m.live ORDER BY m.n DESC;
+
+INSERT INTO stage_chunks_resolved (n, source_id, old_run, raised, run, pass)
+SELECT m.n, s.id, 0, false, 0, 0 FROM stage_chunks_merge m JOIN source s ON s.merge_id = m.merge_id WHERE m.live;
+
+INSERT INTO merge_piece (merge_source, source_id, posting, file_hash)
+SELECT r.source_id, o.id, p.posting, m.file_hash
+  FROM stage_chunks_piece p
+  JOIN stage_chunks_merge m ON m.n = p.n
+  JOIN stage_chunks_resolved r ON r.n = p.n
+  JOIN source s ON s.id = r.source_id
+  JOIN source o ON (o.group_id, o.backbone_id, o.epoch, o.lo, o.hi) = (s.group_id, s.backbone_id, s.epoch, p.lo, p.hi)
+ON CONFLICT DO NOTHING;
+
+SET LOCAL enable_hashjoin = on;
+SET LOCAL enable_mergejoin = on;
 
 -- The months that the batch needs. Made apart and attached: a reader is kept waiting only for the attaching.
 DO $$

@@ -10,18 +10,37 @@ CREATE TABLE group_name (
   name text NOT NULL UNIQUE
 );
 
--- A range that wrote chunks, and its highest opened (run, pass): every chunk stored is of just that pair.
+-- What wrote chunks: a range, with its highest opened (run, pass), of which every stored chunk of it is; or a live merge. The
+-- same as in the catalog.
 CREATE TABLE source (
   id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   group_id integer NOT NULL,
   backbone_id integer NOT NULL,
   epoch integer NOT NULL,
+  -- 0 for a merge.
   run integer NOT NULL,
   pass integer NOT NULL,
-  lo bigint NOT NULL,
-  hi bigint NOT NULL,
-  UNIQUE (group_id, backbone_id, epoch, lo, hi)
+  -- Null for a merge.
+  lo bigint,
+  hi bigint,
+  -- Null for a range.
+  revision bigint,
+  merge_id uuid,
+  file_hash bytea,
+  CHECK ((lo IS NULL) = (merge_id IS NOT NULL))
 );
+CREATE UNIQUE INDEX source_range ON source (group_id, backbone_id, epoch, lo, hi) WHERE lo IS NOT NULL;
+CREATE UNIQUE INDEX source_merge ON source (merge_id) WHERE merge_id IS NOT NULL;
+
+-- Which pieces a live merge consists of, each of its range's highest pair.
+CREATE TABLE merge_piece (
+  merge_source integer NOT NULL,
+  source_id integer NOT NULL,
+  posting integer NOT NULL,
+  file_hash bytea NOT NULL,
+  PRIMARY KEY (merge_source, source_id, posting)
+);
+CREATE INDEX merge_piece_source ON merge_piece (source_id, file_hash, posting);
 
 -- Partitioned by the month of its first article; merge.sql makes the months as they come.
 CREATE TABLE chunk (

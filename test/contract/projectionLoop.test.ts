@@ -201,10 +201,10 @@ describe('the projection loop', () => {
     await append('Two', 11);
     const projection = start({
       ...catalog,
-      project(all) {
+      project(all, state) {
         const bad = all.some((e) => e.event.type === 'release.seen' && e.event.data.body.some((c) => c.name === 'Two'));
         if (bad) throw new TypeError('a defect');
-        return catalog.project(all);
+        return catalog.project(all, state as never);
       },
     });
     await until('the position to stand before it', async () => {

@@ -16,8 +16,8 @@ const json = (value: unknown): string =>
   JSON.stringify(value, (_, v) => (v?.type === 'Buffer' ? Buffer.from(v.data).toString('hex') : v));
 
 /** Ids of releases, and what belongs to a run, a pass or a moment of processing, is not what a catalog says. */
-const RELEASE_HIDDEN = ['release_id', 'group_id', 'groups', 'tokens', 'chunks_position'];
-const CONTRIBUTION_HIDDEN = ['source_id', 'group_id', 'groups', 'chunks_position'];
+const RELEASE_HIDDEN = ['release_id', 'group_id', 'groups', 'tokens', 'chunks_position', 'settle_due_at'];
+const CONTRIBUTION_HIDDEN = ['source_id', 'group_id', 'groups', 'chunks_position', 'at'];
 
 async function releases(sql: Sql, ids: boolean): Promise<readonly string[]> {
   const rows = await sql.query(

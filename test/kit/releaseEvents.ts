@@ -1,9 +1,28 @@
 import { createHash } from 'node:crypto';
+import { encodeMergedChunks, encodeMerges } from '../../streams/codec/merges.ts';
 import type { StoredEvent } from '../../streams/envelope.ts';
 import type { EventType, HeadwaterEvent } from '../../streams/events/index.ts';
 import { EVENTS, makeEvent } from '../../streams/events/index.ts';
-import { ArticleNumber, Backbone, Epoch, EpochMs, Group, RangeId, ReleaseKey } from '../../streams/ids.ts';
-import type { Contribution, EncodedChunk } from '../../streams/records.ts';
+import {
+  ArticleNumber,
+  Backbone,
+  Epoch,
+  EpochMs,
+  Group,
+  type MergeId,
+  RangeId,
+  type ReleaseId,
+  ReleaseKey,
+} from '../../streams/ids.ts';
+import {
+  type ContributionName,
+  mergeIdOf,
+  mergesDigest,
+  setHashOf,
+  settlementDigest,
+  sortedSources,
+} from '../../streams/merges.ts';
+import type { Contribution, EncodedChunk, MergeRef, Settlement } from '../../streams/records.ts';
 import { formatSubject } from '../../streams/subjects.ts';
 
 /** Made-up events of RELEASES and CHUNKS, short to write in tests. */
@@ -89,6 +108,80 @@ export function encodedChunk(name: string, payload: string, o: Partial<EncodedCh
 
 export const written = (o: PassOptions, body: readonly EncodedChunk[], k = 0): HeadwaterEvent =>
   makeEvent(EVENTS['chunks.written'], T0, { ...passFields(o), k, body: [...body] });
+
+export interface PieceOptions extends PassOptions {
+  readonly posting?: number;
+}
+
+/** Where merges are decided, and of which pieces: all of them in one group. */
+export interface MergeOptions {
+  readonly pieces: readonly PieceOptions[];
+  readonly revision?: number;
+  readonly fileHash?: string;
+}
+
+const FILE_HASH = '00000000000000aa';
+
+function mergeRef({ pieces, fileHash = FILE_HASH }: MergeOptions): MergeRef {
+  const sources = sortedSources(
+    pieces.map((o) => {
+      const { rangeId, run, pass } = passFields(o);
+      return { rangeId, run, pass, posting: o.posting ?? 0 };
+    }),
+  );
+  return { mergeId: mergeIdOf(passFields(pieces[0]), fileHash, sources), fileHash, sources };
+}
+
+const mergeFields = ({ pieces, revision = 1 }: MergeOptions, body: Uint8Array) => {
+  const { backbone, group, epoch } = passFields(pieces[0]);
+  const position = { number: 1, sequence: revision };
+  return { backbone, group, epoch, revision: position, digest: mergesDigest(position, body) };
+};
+
+/** What a contribution of this merge is named by. */
+export const mergeIdOfPieces = (o: MergeOptions): MergeId => mergeRef(o).mergeId;
+
+/** Pieces brought together as this contribution. */
+export function merged(o: MergeOptions, c: Contribution, at: number = T0): HeadwaterEvent {
+  const ref = mergeRef(o);
+  const own = { ...c, posting: 0, files: 1, fileHashes: [ref.fileHash] };
+  const body = [{ ...ref, contribution: own }];
+  return makeEvent(EVENTS['release.merged'], EpochMs(at), { ...mergeFields(o, encodeMerges(body)), body });
+}
+
+export function chunksMerged(o: MergeOptions, chunks: readonly EncodedChunk[]): HeadwaterEvent {
+  const body = [{ ...mergeRef(o), chunks }];
+  return makeEvent(EVENTS['chunks.merged'], T0, { ...mergeFields(o, encodeMergedChunks(body)), body });
+}
+
+/** A settlement of the release `name` that holds for just these contributions. */
+export function settlement(
+  name: string,
+  contributions: readonly ContributionName[],
+  o: Partial<Settlement> = {},
+): Settlement {
+  const firstAt = o.firstAt ?? T0;
+  return {
+    releaseId: '0'.repeat(32) as ReleaseId,
+    key: keyOf(name.toLowerCase()),
+    setHash: setHashOf(contributions),
+    lastAt: firstAt,
+    files: 3,
+    filesComplete: 3,
+    segments: 33,
+    segmentsTotal: 33,
+    bytes: 3_000_000,
+    par2Files: 1,
+    par2Segments: 3,
+    par2SegmentsTotal: 3,
+    par2Bytes: 300_000,
+    ...o,
+    firstAt,
+  };
+}
+
+export const settled = (releases: readonly Settlement[], at: number = T0): HeadwaterEvent =>
+  makeEvent(EVENTS['release.settled'], EpochMs(at), { digest: settlementDigest(releases), releases: [...releases] });
 
 /** The events as a stream of them would give them: at 1, 2, 3 … */
 export const stored = (events: readonly HeadwaterEvent[], from = 1): readonly StoredEvent[] =>
