@@ -8,6 +8,7 @@ export const SERVICES = {
   coordinator: async () => (await import('./coordinator.ts')).coordinatorService,
   fetch: async () => (await import('./fetch.ts')).fetchService,
   headers: async () => (await import('./headers.ts')).headersService,
+  settle: async () => (await import('./settle.ts')).settleService,
   project: async () => (await import('./project.ts')).projectService,
   api: async () => (await import('./api.ts')).apiService,
 } as const satisfies Readonly<Record<string, () => Promise<ServiceDefinition>>>;

@@ -4,6 +4,7 @@ import type { ServiceKind } from '../../../streams/services.ts';
 export const UP_SERVICES = [
   'project',
   'api',
+  'settle',
   'headers',
   'coordinator',
   'fetch',
