@@ -4,7 +4,7 @@
  * signal allows and is reported as a condition meanwhile; what they throw is a conflict, a defect, or the abort.
  */
 import type { StoredEvent } from '../streams/envelope.ts';
-import type { GroupList } from '../streams/events/control.ts';
+import type { GarbageSignature, GroupList } from '../streams/events/control.ts';
 import type { EventType, HeadwaterEvent } from '../streams/events/index.ts';
 import type {
   ArticleNumber,
@@ -12,6 +12,7 @@ import type {
   Epoch,
   EpochMs,
   Group,
+  Lane,
   MessageId,
   Position,
   ProviderName,
@@ -98,6 +99,19 @@ export interface OverviewStore {
 
 export type RangeState = 'planned' | 'fetched' | 'parsed' | 'short' | 'failed' | 'retired';
 
+/** A run of a range with where it lies. */
+export interface LedgerRun extends RangeRun {
+  readonly epoch: Epoch;
+  readonly lo: ArticleNumber;
+  readonly hi: ArticleNumber;
+  readonly lane: Lane;
+}
+
+export interface ShortRun extends LedgerRun {
+  /** Its missing numbers, ascending, as many intervals as were asked for. `run`: the highest of a range of just these, or 0. */
+  readonly missing: readonly { readonly lo: ArticleNumber; readonly hi: ArticleNumber; readonly run: number }[];
+}
+
 /** The ranges projection as planner and headers read it. It lags: compare `position` before deciding on it. */
 export interface RangeLedger {
   /** The RANGES position up to which everything below is true. */
@@ -108,6 +122,21 @@ export interface RangeLedger {
   outstanding(): Promise<{ readonly ranges: number; readonly numbers: number }>;
   /** The last marks of every group of a backbone, and when they were read. */
   marks(backbone: Backbone): Promise<readonly (GroupMarks & { readonly epoch: Epoch; readonly readAt: EpochMs })[]>;
+  /** The last high mark of a numbering, null when none was read. */
+  lastHigh(backbone: Backbone, group: Group, epoch: Epoch): Promise<ArticleNumber | null>;
+  /** Runs that wait to be fetched, but those of imports. */
+  unfetched(backbone: Backbone): Promise<readonly LedgerRun[]>;
+  /** Short runs that were parsed up to a time, the earliest first, each with at most `intervals` intervals. */
+  short(
+    backbone: Backbone,
+    most: { readonly parsedUpTo: EpochMs; readonly runs: number; readonly intervals: number },
+  ): Promise<readonly ShortRun[]>;
+  /** Failed runs that are to be planned again, the earliest failed first; but those of imports. */
+  toRetry(backbone: Backbone, limit: number): Promise<readonly LedgerRun[]>;
+  /** Numbers that are wanted soon and that no range covers, merged and ascending. */
+  wanted(
+    backbone: Backbone,
+  ): Promise<readonly { readonly group: Group; readonly epoch: Epoch; readonly numbers: readonly Interval[] }[]>;
   /** The state of one run, null when the ledger does not know it. A run that a later one replaced is `retired`. */
   stateOf(run: RangeRun): Promise<RangeState | null>;
 }
@@ -118,6 +147,12 @@ export interface GroupLists {
   current(): Promise<GroupList | null>;
   /** That version; null when it is not projected (yet). */
   version(listVersion: number): Promise<GroupList | null>;
+}
+
+/** The versions of the garbage table, from the control projection. */
+export interface GarbageTables {
+  /** The signatures of that version; null when it is not projected (yet). */
+  version(garbageVersion: number): Promise<readonly GarbageSignature[] | null>;
 }
 
 /** What the catalog knows of earlier passes: a new pass must be higher than any. 0 when it knows none. */

@@ -10,7 +10,8 @@ const RANGE_COLUMNS = `
   failure_stage text, failure_class text, failure_code text, failure_message text, list_version int4,
   garbage_version int4, batches int4, lines int8, raw_bytes int8, first_at int8, last_at int8, missing text, kept int8,
   skipped jsonb, releases int8, files int8, segments int8, releases_position int8, chunks_position int8,
-  planned_at int8, fetched_at int8, parsed_at int8, ended_at int8`;
+  planned_at int8, fetched_at int8, parsed_at int8, ended_at int8,
+  reask bool, retry bool`;
 
 const LOAD = `
   select n.backbone, n.group_name as "group", n.epoch, r.lo, r.hi, r.run, r.pass, r.lane, r.state, r.failure_stage,
@@ -18,7 +19,7 @@ const LOAD = `
          r.garbage_version as "garbageVersion", r.batches, r.lines, r.raw_bytes as "rawBytes", r.first_at as "firstAt",
          r.last_at as "lastAt", r.kept, r.skipped, r.releases, r.files, r.segments, r.releases_position,
          r.chunks_position, r.planned_at as "plannedAt", r.fetched_at as "fetchedAt", r.parsed_at as "parsedAt",
-         r.ended_at as "endedAt"
+         r.ended_at as "endedAt", r.reask, r.retry
     from unnest($1::text[], $2::text[], $3::int4[], $4::int8[], $5::int8[]) as k (backbone, group_name, epoch, lo, hi)
     join numbering n on (n.backbone, n.group_name, n.epoch) = (k.backbone, k.group_name, k.epoch)
     join range r on (r.numbering_id, r.lo, r.hi) = (n.id, k.lo, k.hi)`;
@@ -47,7 +48,7 @@ async function loadRanges(tx: Sql, events: readonly StoredEvent[]): Promise<Stor
 
 export const ranges: Projection<StoredRanges> = {
   name: 'ranges',
-  version: 1,
+  version: 2,
   family: 'RANGES',
   subjects: [],
   schemaSql: sqlFile(import.meta.url, 'schema.sql'),
@@ -57,6 +58,7 @@ export const ranges: Projection<StoredRanges> = {
   staging: [
     stagingTable('stage_ranges_range', RANGE_COLUMNS),
     stagingTable('stage_ranges_mark', 'backbone text, group_name text, epoch int4, low int8, high int8, at int8'),
+    stagingTable('stage_ranges_wanted', 'backbone text, group_name text, epoch int4, lo int8, hi int8'),
     stagingTable('stage_ranges_poll', 'backbone text, read_at int8'),
   ],
 };

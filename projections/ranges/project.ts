@@ -1,30 +1,72 @@
 import type { StoredEvent } from '../../streams/envelope.ts';
 import type { HeadwaterEvent } from '../../streams/events/index.ts';
-import type { GroupMark, RangeMarks } from '../../streams/events/ranges.ts';
-import type { Backbone } from '../../streams/ids.ts';
+import type { GroupMark, RangeMarks, RangeWanted } from '../../streams/events/ranges.ts';
+import { type Backbone, type Group, RangeId } from '../../streams/ids.ts';
 import type { Interval } from '../../streams/records.ts';
 import type { SqlValue } from '../ports.ts';
 import { packPosition } from '../position.ts';
 import type { StagedRows } from '../projection.ts';
-import { failed, fetched, parsed, planned, plannedKeys, type RangeKey, type RangeRecord, retired } from './step.ts';
+import {
+  failed,
+  fetched,
+  parsed,
+  planned,
+  plannedKeys,
+  type RangeKey,
+  type RangeRecord,
+  reasked,
+  retired,
+  retried,
+} from './step.ts';
 
 /** The records that a batch starts from, by `rangeKeyText`. */
 export type StoredRanges = ReadonlyMap<string, RangeRecord>;
 
 export const rangeKeyText = (k: RangeKey): string => `${k.backbone}/${k.group}/${k.epoch}/${k.lo}/${k.hi}`;
 
-type RangeEvent = HeadwaterEvent<'range.planned' | 'range.fetched' | 'range.parsed' | 'range.failed' | 'range.retired'>;
-const isRangeEvent = (event: HeadwaterEvent): event is RangeEvent =>
-  event.type.startsWith('range.') && event.type !== 'range.marks';
+interface RunRef {
+  readonly group: Group;
+  readonly rangeId: RangeId;
+  readonly run: number;
+}
+
+/** Where the range lies that a run is named by. */
+export const keyOfRun = (backbone: Backbone, { group, rangeId }: RunRef): RangeKey => {
+  return { backbone, group, ...RangeId.parse(rangeId) };
+};
+
+/** What becomes of one range by an event; an event may concern many. */
+export type RangeStep = readonly [key: RangeKey, next: (before: RangeRecord | null) => RangeRecord | null];
+
+/** The steps of an event, in order; none for those that speak of no range. */
+export function rangeSteps(event: HeadwaterEvent): readonly RangeStep[] {
+  switch (event.type) {
+    case 'range.planned': {
+      const { reasks, ...plan } = event.data;
+      const steps = plannedKeys(event.data).map((key): RangeStep => {
+        return [key, (r) => planned(r, { ...plan, ...key, reask: reasks !== undefined }, event.at)];
+      });
+      return reasks ? [...steps, [keyOfRun(plan.backbone, reasks), (r) => reasked(r, reasks.run)]] : steps;
+    }
+    case 'range.fetched':
+      return [[event.data, (r) => fetched(r, event.data, event.at)]];
+    case 'range.parsed':
+      return [[event.data, (r) => parsed(r, event.data, event.at)]];
+    case 'range.failed':
+      return [[event.data, (r) => failed(r, event.data, event.at)]];
+    case 'range.retired':
+      return [[event.data, (r) => retired(r, event.data, event.at)]];
+    case 'range.retried':
+      return event.data.runs.map((run) => [keyOfRun(event.data.backbone, run), (r) => retried(r, run.run)]);
+    default:
+      return [];
+  }
+}
 
 /** Every range that the events speak of. */
 export function touchedRanges(events: readonly StoredEvent[]): readonly RangeKey[] {
   const touched = new Map<string, RangeKey>();
-  for (const { event } of events) {
-    if (!isRangeEvent(event)) continue;
-    const keys = event.type === 'range.planned' ? plannedKeys(event.data) : [event.data];
-    for (const key of keys) touched.set(rangeKeyText(key), key);
-  }
+  for (const { event } of events) for (const [key] of rangeSteps(event)) touched.set(rangeKeyText(key), key);
   return [...touched.values()];
 }
 
@@ -39,21 +81,17 @@ const rowOf = (k: RangeKey, r: RangeRecord): readonly SqlValue[] => [
   ...[r.failure?.stage ?? null, r.failure?.class ?? null, r.failure?.code ?? null, r.failure?.message ?? null],
   ...[r.listVersion, r.garbageVersion, r.batches, r.lines, r.rawBytes, r.firstAt, r.lastAt],
   ...[r.missing ? multirange(r.missing) : null, r.kept, JSON.stringify(r.skipped), r.releases, r.files, r.segments],
-  ...[pack(r.releasesPosition), pack(r.chunksPosition), r.plannedAt, r.fetchedAt, r.parsedAt, r.endedAt],
+  ...[
+    pack(r.releasesPosition),
+    pack(r.chunksPosition),
+    r.plannedAt,
+    r.fetchedAt,
+    r.parsedAt,
+    r.endedAt,
+    r.reask,
+    r.retry,
+  ],
 ];
-
-function step(event: Exclude<RangeEvent, { type: 'range.planned' }>, before: RangeRecord | null) {
-  switch (event.type) {
-    case 'range.fetched':
-      return fetched(before, event.data, event.at);
-    case 'range.parsed':
-      return parsed(before, event.data, event.at);
-    case 'range.failed':
-      return failed(before, event.data, event.at);
-    case 'range.retired':
-      return retired(before, event.data, event.at);
-  }
-}
 
 /** The last marks of every group that a batch speaks of, and the last poll of every backbone. */
 class Marks {
@@ -74,24 +112,26 @@ class Marks {
   }
 }
 
+const wantedRows = ({ backbone, windows }: RangeWanted): readonly (readonly SqlValue[])[] =>
+  windows.map(({ group, epoch, lo, hi }) => [backbone, group, epoch, lo, Math.max(lo, hi)]);
+
 /** The staged rows of a batch of RANGES: every touched range as it is after the batch. Pure. */
 export function projectRanges(events: readonly StoredEvent[], stored: StoredRanges): StagedRows {
   const records = new Map<string, RangeRecord>(stored);
   const marks = new Marks();
-  const put = (key: RangeKey, next: (before: RangeRecord | null) => RangeRecord | null) => {
-    const text = rangeKeyText(key);
-    const after = next(records.get(text) ?? null);
-    if (after) records.set(text, after);
-  };
+  const wanted: (readonly SqlValue[])[] = [];
   for (const { event } of events) {
     if (event.type === 'range.marks') marks.take(event.data, event.at);
-    else if (event.type === 'range.planned') {
-      for (const key of plannedKeys(event.data)) put(key, (r) => planned(r, { ...event.data, ...key }, event.at));
-    } else if (isRangeEvent(event)) put(event.data, (r) => step(event, r));
+    else if (event.type === 'range.wanted') wanted.push(...wantedRows(event.data));
+    for (const [key, next] of rangeSteps(event)) {
+      const text = rangeKeyText(key);
+      const after = next(records.get(text) ?? null);
+      if (after) records.set(text, after);
+    }
   }
   const changed = touchedRanges(events).flatMap((key) => {
     const record = records.get(rangeKeyText(key));
     return record && record !== stored.get(rangeKeyText(key)) ? [rowOf(key, record)] : [];
   });
-  return { stage_ranges_range: changed, ...marks.rows() };
+  return { stage_ranges_range: changed, stage_ranges_wanted: wanted, ...marks.rows() };
 }

@@ -1,95 +1,12 @@
 /** What others read of the range ledger. */
-import {
-  type ArticleNumber,
-  type Backbone,
-  type Epoch,
-  type EpochMs,
-  type Group,
-  type Position,
-  RangeId,
-} from '../../streams/ids.ts';
+import { type Backbone, type Epoch, type EpochMs, type Group, RangeId } from '../../streams/ids.ts';
 import type { Interval } from '../../streams/records.ts';
 import type { Sql, SqlRow, SqlValue } from '../ports.ts';
-import { positionOf } from '../position.ts';
+import { BOUNDS, type BoundsRow, intervals } from './bounds.ts';
 import { RANGE_STATES, type RangeFailure, type RangeState } from './step.ts';
 
-export interface RangeRunRef {
-  readonly backbone: Backbone;
-  readonly group: Group;
-  readonly rangeId: RangeId;
-  readonly run: number;
-}
-
-export interface LedgerMarks {
-  readonly group: Group;
-  readonly epoch: Epoch;
-  readonly low: ArticleNumber;
-  readonly high: ArticleNumber;
-  /** The backbone's last poll: marks that did not change were read then, too. */
-  readonly readAt: EpochMs;
-}
-
-/** Intervals of a multirange as two arrays of bounds, both inclusive. */
-const BOUNDS = (multirange: string) => `
-  array(select lower(r) from unnest(${multirange}) r) as lows,
-  array(select upper(r) - 1 from unnest(${multirange}) r) as highs`;
-
-interface BoundsRow extends SqlRow {
-  readonly lows: readonly number[];
-  readonly highs: readonly number[];
-}
-const intervals = (row: BoundsRow | undefined): readonly Interval[] =>
-  row ? row.lows.map((lo, i): Interval => [lo, row.highs[i]!]) : [];
-
-async function planned(sql: Sql, backbone: Backbone, group: Group, epoch: Epoch): Promise<readonly Interval[]> {
-  const rows = await sql.query<BoundsRow>(
-    `select ${BOUNDS('n.planned')} from ranges.numbering n where (n.backbone, n.group_name, n.epoch) = ($1, $2, $3)`,
-    [backbone, group, epoch],
-  );
-  return intervals(rows[0]);
-}
-
-async function outstanding(sql: Sql): Promise<{ readonly ranges: number; readonly numbers: number }> {
-  // What is fetched is outstanding until it is parsed, but brings no more numbers.
-  const rows = await sql.query<{ ranges: number; numbers: number }>(
-    `select count(*) as ranges, coalesce(sum(hi - lo + 1) filter (where state = 'planned'), 0)::int8 as numbers
-       from ranges.range where state in ('planned', 'fetched')`,
-  );
-  return rows[0]!;
-}
-
-async function marks(sql: Sql, backbone: Backbone): Promise<readonly LedgerMarks[]> {
-  return sql.query<SqlRow & LedgerMarks>(
-    `select distinct on (n.group_name) n.group_name as "group", n.epoch, n.low, n.high, p.read_at as "readAt"
-       from ranges.numbering n join ranges.poll p on p.backbone = n.backbone
-      where n.backbone = $1 and n.low is not null
-      order by n.group_name, n.epoch desc`,
-    [backbone],
-  );
-}
-
-async function stateOf(sql: Sql, ref: RangeRunRef): Promise<RangeState | null> {
-  const { epoch, lo, hi } = RangeId.parse(ref.rangeId);
-  const rows = await sql.query<{ run: number; state: RangeState }>(
-    `select r.run, r.state from ranges.range r join ranges.numbering n on n.id = r.numbering_id
-      where (n.backbone, n.group_name, n.epoch, r.lo, r.hi) = ($1, $2, $3, $4, $5)`,
-    [ref.backbone, ref.group, epoch, lo, hi],
-  );
-  const found = rows[0];
-  if (!found || found.run < ref.run) return null;
-  return found.run > ref.run ? 'retired' : found.state;
-}
-
+export { rangeLedger } from './ledger.ts';
 export { RANGE_STATES } from './step.ts';
-
-/** Implements `RangeLedger` of processors/ports.ts. */
-export const rangeLedger = (sql: Sql) => ({
-  position: (): Promise<Position> => positionOf(sql, 'ranges'),
-  planned: (backbone: Backbone, group: Group, epoch: Epoch) => planned(sql, backbone, group, epoch),
-  outstanding: () => outstanding(sql),
-  marks: (backbone: Backbone) => marks(sql, backbone),
-  stateOf: (ref: RangeRunRef) => stateOf(sql, ref),
-});
 
 /** A range as a list shows it; counts are those of its highest run. */
 export interface RangeRow {
@@ -109,6 +26,8 @@ export interface RangeRow {
   readonly lastAt: EpochMs | null;
   /** Numbers for which the server had no line. */
   readonly missing: readonly Interval[];
+  /** The calendar year of its articles: as the group list dated it, else by its own first article; null when unknown. */
+  readonly era: number | null;
   readonly plannedAt: EpochMs | null;
   readonly fetchedAt: EpochMs | null;
   readonly parsedAt: EpochMs | null;
@@ -117,6 +36,8 @@ export interface RangeRow {
 export interface RangeFilter {
   readonly group?: string | undefined;
   readonly state?: RangeState | undefined;
+  /** A calendar year. */
+  readonly era?: number | undefined;
   readonly limit: number;
   readonly offset: number;
 }
@@ -128,16 +49,33 @@ interface ListedRow extends SqlRow, BoundsRow {
   readonly stage: string | null;
 }
 
+/**
+ * The era of range `r` of numbering `n`. The list's dates are medians, and one wrong clock among the articles of a range
+ * misdates its first: so the list is asked first. What live added after the list was dated tells its own year.
+ */
+const ERA = `
+  coalesce(
+    (select (e->>'year')::int
+       from control.group_entry g, jsonb_array_elements(g.entry->'spans') s,
+            jsonb_array_elements(coalesce(s->'eras', '[]')) e
+      where g.group_name = n.group_name and s->>'backbone' = n.backbone and (s->>'epoch')::int = n.epoch
+        and r.lo < (s->>'liveFrom')::int8 and (e->>'from')::int8 <= r.lo
+      order by (e->>'from')::int8 desc limit 1),
+    extract(year from to_timestamp(r.first_at / 1000.0) at time zone 'UTC')::int)`;
+
 /** Ranges by group and number. */
 export async function listRanges(sql: Sql, filter: RangeFilter): Promise<readonly RangeRow[]> {
-  const values: readonly SqlValue[] = [filter.group ?? null, filter.state ?? null, filter.limit, filter.offset];
+  const { group = null, state = null, era = null, limit, offset } = filter;
+  const values: readonly SqlValue[] = [group, state, limit, offset, era];
   const rows = await sql.query<ListedRow>(
     `select n.backbone, n.group_name as "group", n.epoch, r.lo, r.hi, r.run, r.pass, r.lane, r.state,
             r.failure_stage as stage, r.failure_class as class, r.failure_code as code, r.failure_message as message,
             r.lines, r.kept, r.raw_bytes as "rawBytes", r.releases, r.first_at as "firstAt", r.last_at as "lastAt",
-            r.planned_at as "plannedAt", r.fetched_at as "fetchedAt", r.parsed_at as "parsedAt", ${BOUNDS('r.missing')}
+            r.planned_at as "plannedAt", r.fetched_at as "fetchedAt", r.parsed_at as "parsedAt", ${ERA} as era,
+            ${BOUNDS('r.missing')}
        from ranges.range r join ranges.numbering n on n.id = r.numbering_id
       where ($1::text is null or n.group_name = $1) and ($2::text is null or r.state = $2)
+        and ($5::int is null or ${ERA} = $5)
       order by n.group_name, n.backbone, n.epoch, r.lo, r.hi limit $3 offset $4`,
     values,
   );
@@ -171,13 +109,17 @@ export interface GroupCoverage {
   readonly failed: number;
 }
 
+/** Numbers covered by the ranges `r` in some states: a range that asks again for missing numbers of another counts none twice. */
+const covered = (states: string): string =>
+  `coalesce((select sum(upper(i) - lower(i))
+               from unnest(range_agg(int8range(r.lo, r.hi, '[]')) filter (where r.state in (${states}))) i), 0)::int8`;
+
 /** What is covered of each group, by backbone and epoch. */
 export const coverage = (sql: Sql): Promise<readonly GroupCoverage[]> =>
   sql.query<SqlRow & GroupCoverage>(
     `select n.backbone, n.group_name as "group", n.epoch, n.low, n.high, count(r.lo) as ranges,
             coalesce((select sum(upper(p) - lower(p)) from unnest(n.planned) p), 0)::int8 as planned,
-            coalesce(sum(r.hi - r.lo + 1) filter (where r.state in ('parsed', 'short')), 0)::int8 as parsed,
-            coalesce(sum(r.hi - r.lo + 1) filter (where r.state = 'failed'), 0)::int8 as failed
+            ${covered("'parsed', 'short'")} as parsed, ${covered("'failed'")} as failed
        from ranges.numbering n left join ranges.range r on r.numbering_id = n.id
       group by n.id order by n.group_name, n.backbone, n.epoch`,
   );

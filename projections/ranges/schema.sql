@@ -8,12 +8,15 @@ CREATE TABLE numbering (
   epoch integer NOT NULL,
   -- Every number that any range covers, whatever became of it.
   planned int8multirange NOT NULL DEFAULT '{}',
+  -- Numbers that somebody wants parsed soon and that no range covers yet.
+  wanted int8multirange NOT NULL DEFAULT '{}',
   -- The last marks, and when they changed to these.
   low bigint,
   high bigint,
   marks_at bigint,
   UNIQUE (backbone, group_name, epoch)
 );
+CREATE INDEX numbering_wanted ON numbering (backbone) WHERE wanted <> '{}';
 
 -- When the marks of a backbone were last read; holds for all its groups.
 CREATE TABLE poll (
@@ -55,6 +58,12 @@ CREATE TABLE range (
   fetched_at bigint,
   parsed_at bigint,
   ended_at bigint,
+  -- It asks for missing numbers of another range, or of its own last run, again.
+  reask boolean NOT NULL,
+  -- It is to be planned again as run + 1.
+  retry boolean NOT NULL,
   PRIMARY KEY (numbering_id, lo, hi)
 );
 CREATE INDEX range_outstanding ON range (state) WHERE state IN ('planned', 'fetched');
+CREATE INDEX range_short ON range (parsed_at) WHERE state = 'short';
+CREATE INDEX range_retry ON range (ended_at) WHERE state = 'failed' AND retry;

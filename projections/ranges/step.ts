@@ -55,6 +55,10 @@ export interface RangeRecord {
   readonly parsedAt: number | null;
   /** When it failed or was retired. */
   readonly endedAt: number | null;
+  /** Asks for the missing numbers of a range again: what is still missing then is not asked for once more. */
+  readonly reask: boolean;
+  /** Failed, and to be planned again as run + 1: somebody wished it, or it is the one retry of lost batches. */
+  readonly retry: boolean;
   /** Only what a step set; null leaves what is stored. They can be many, so they are not loaded. */
   readonly missing: readonly Interval[] | null;
 }
@@ -92,6 +96,8 @@ const fresh = ({ run, lane }: Run, versions: Versions | null, plannedAt: number 
   fetchedAt: null,
   parsedAt: null,
   endedAt: null,
+  reask: false,
+  retry: false,
   missing: [],
 });
 
@@ -101,8 +107,24 @@ function current(before: RangeRecord | null, run: Run): RangeRecord | null {
   return run.run === before.run ? before : null;
 }
 
-export function planned(before: RangeRecord | null, plan: Versions & Run, at: number): RangeRecord | null {
-  return before === null || plan.run > before.run ? fresh(plan, plan, at) : before;
+/** `reask`: the plan asks for missing numbers again. A range that once did so does it in every later run. */
+export function planned(
+  before: RangeRecord | null,
+  plan: Versions & Run & { readonly reask: boolean },
+  at: number,
+): RangeRecord | null {
+  if (before !== null && plan.run <= before.run) return before;
+  return { ...fresh(plan, plan, at), reask: plan.reask || before?.reask === true };
+}
+
+/** Its missing numbers were planned as ranges of their own: nothing is left to be asked. */
+export function reasked(before: RangeRecord | null, run: number): RangeRecord | null {
+  return before?.state === 'short' && before.run === run ? { ...before, state: 'parsed' } : before;
+}
+
+/** The wish counts for the run that it names, and only while that is failed. */
+export function retried(before: RangeRecord | null, run: number): RangeRecord | null {
+  return before?.state === 'failed' && before.run === run && !before.retry ? { ...before, retry: true } : before;
 }
 
 /** The first `range.fetched` of a run counts: two workers may both think that the lease is theirs. */
@@ -115,33 +137,39 @@ export function fetched(before: RangeRecord | null, data: RangeFetched, at: numb
   return { ...now, ...counts, state: 'fetched', fetchedAt: at };
 }
 
-/** Parsed by its own run only, and by the highest pass of it: a later pass replaced what an earlier one contributed. */
+/**
+ * Parsed by its own run only, and by the highest pass of it: a later pass replaced what an earlier one contributed. Nobody
+ * can be asked again for what a re-asking range or an imported file lacks.
+ */
 export function parsed(before: RangeRecord | null, data: RangeParsed, at: number): RangeRecord | null {
   const now = current(before, data);
   if (now === null || data.pass <= now.pass) return before;
   const { pass, lines, kept, skipped, releases, files, segments, missing, releasesPosition, chunksPosition } = data;
   const counts = { pass, lines, kept, skipped, releases, files, segments, missing, releasesPosition, chunksPosition };
-  const state = missing.length > 0 ? 'short' : 'parsed';
-  return { ...now, ...counts, state, failure: null, parsedAt: at, endedAt: null };
+  const state = missing.length > 0 && !now.reask && now.lane !== 'import' ? 'short' : 'parsed';
+  return { ...now, ...counts, state, failure: null, parsedAt: at, endedAt: null, retry: false };
 }
 
 /**
  * A failed fetch ends a range only while nobody has fetched it. A failed parse ends it also after an earlier pass was
- * parsed: the later pass has withdrawn what that one contributed.
+ * parsed: the later pass has withdrawn what that one contributed. A parse that fails with class `error` lost its batches:
+ * the first run gets its one retry without being asked.
  */
 export function failed(before: RangeRecord | null, data: RangeFailed, at: number): RangeRecord | null {
   const now = current(before, data);
   if (now === null || now.state === 'retired') return before;
   if (data.stage === 'fetch' && now.state !== 'planned') return before;
   const failure = { stage: data.stage, class: data.class, code: data.code, message: data.message };
-  return { ...now, state: 'failed', failure, endedAt: at };
+  const lostBatches = data.stage === 'parse' && data.class === 'error' && data.run === 1;
+  return { ...now, state: 'failed', failure, endedAt: at, retry: lostBatches };
 }
 
-/** What is parsed stays parsed: its releases are there. */
+/** What is parsed stays parsed: its releases are there. Of a short range the missing numbers are given up. */
 export function retired(before: RangeRecord | null, data: RangeRetired, at: number): RangeRecord | null {
   const now = current(before, data);
-  if (now === null || now.state === 'parsed' || now.state === 'short') return before;
-  return { ...now, state: 'retired', endedAt: at };
+  if (now === null || now.state === 'parsed') return before;
+  if (now.state === 'short') return { ...now, state: 'parsed' };
+  return { ...now, state: 'retired', endedAt: at, retry: false };
 }
 
 /** The ranges that a plan names. */

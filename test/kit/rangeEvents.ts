@@ -1,4 +1,5 @@
 import { EVENTS, type HeadwaterEvent, makeEvent } from '../../streams/events/index.ts';
+import type { FailureClass } from '../../streams/events/ranges.ts';
 import { ArticleNumber, Backbone, Epoch, EpochMs, Group, type Lane, RangeId } from '../../streams/ids.ts';
 import type { Interval } from '../../streams/records.ts';
 
@@ -22,14 +23,22 @@ function fields(o: RangeOptions) {
   return { lane: o.lane ?? 'backfill', ...place, rangeId: RangeId.of(epoch, lo, hi), lo, hi, run: o.run ?? 1 };
 }
 
-export const plannedMany = (all: readonly RangeOptions[], at = NOW): HeadwaterEvent => {
+function runRef(o: RangeOptions) {
+  const { group, rangeId, run } = fields(o);
+  return { group, rangeId, run };
+}
+
+/** `reasks`: the short run whose missing numbers the ranges ask for. */
+export const plannedMany = (all: readonly RangeOptions[], at = NOW, reasks?: RangeOptions): HeadwaterEvent => {
   const [first] = all.map(fields);
   const ranges = all.map((o) => {
     const { group, epoch, rangeId, lo, hi, run } = fields(o);
     return { group, epoch, rangeId, lo, hi, run };
   });
   const { lane, backbone } = first!;
-  return makeEvent(EVENTS['range.planned'], EpochMs(at), { lane, backbone, ranges, listVersion: 1, garbageVersion: 0 });
+  const versions = { listVersion: 1, garbageVersion: 0 };
+  const again = reasks ? { reasks: runRef(reasks) } : {};
+  return makeEvent(EVENTS['range.planned'], EpochMs(at), { lane, backbone, ranges, ...again, ...versions });
 };
 export const planned = (o: RangeOptions = {}, at = NOW): HeadwaterEvent => plannedMany([o], at);
 
@@ -61,12 +70,16 @@ export const parsed = (o: RangeOptions & { pass?: number; kept?: number } = {}, 
     chunksPosition: { number: 1, sequence: 88 },
   });
 
-export const failed = (o: RangeOptions = {}, stage: 'fetch' | 'parse' = 'fetch', at = NOW): HeadwaterEvent =>
+export const failed = (
+  o: RangeOptions & { failureClass?: FailureClass } = {},
+  stage: 'fetch' | 'parse' = 'fetch',
+  at = NOW,
+): HeadwaterEvent =>
   makeEvent(EVENTS['range.failed'], EpochMs(at), {
     ...fields(o),
     origin: stage === 'fetch' ? ('fetch' as const) : ('headers' as const),
     stage,
-    class: 'error' as const,
+    class: o.failureClass ?? 'error',
     code: 'NNTP_TIMEOUT',
     message: 'silent',
   });
@@ -83,5 +96,25 @@ export const marks = (
     backbone: Backbone(backbone),
     marks: all.map(({ group, epoch, low, high }) => {
       return { group: Group(group), epoch: Epoch(epoch ?? 0), low: ArticleNumber(low), high: ArticleNumber(high) };
+    }),
+  });
+
+/** Somebody wants failed runs of one backbone tried again. */
+export const retried = (all: readonly RangeOptions[], at = NOW): HeadwaterEvent =>
+  makeEvent(EVENTS['range.retried'], EpochMs(at), {
+    origin: 'operator' as const,
+    backbone: fields(all[0] ?? {}).backbone,
+    runs: all.map(runRef),
+  });
+
+/** Windows of one backbone that somebody wants parsed soon. */
+export const wanted = (all: readonly RangeOptions[], request = 'test', at = NOW): HeadwaterEvent =>
+  makeEvent(EVENTS['range.wanted'], EpochMs(at), {
+    origin: 'scan' as const,
+    backbone: fields(all[0] ?? {}).backbone,
+    request,
+    windows: all.map((o) => {
+      const { group, epoch, lo, hi } = fields(o);
+      return { group, epoch, lo, hi };
     }),
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { multirange, projectRanges } from '../../../projections/ranges/project.ts';
 import type { HeadwaterEvent } from '../../../streams/events/index.ts';
-import { failed, fetched, parsed, planned, plannedMany, retired } from '../../kit/rangeEvents.ts';
+import { failed, fetched, parsed, planned, plannedMany, retired, retried, wanted } from '../../kit/rangeEvents.ts';
 import { stored } from '../../kit/releaseEvents.ts';
 
 /** Run, pass and state of the one range that the events speak of. */
@@ -11,6 +11,9 @@ function after(...events: readonly HeadwaterEvent[]) {
   const [, , , , , run, pass, , state] = rows[0]!;
   return `${state} run ${run} pass ${pass}`;
 }
+
+const short = [planned(), fetched({}, [[5, 9]]), parsed({}, [[5, 9]])];
+const whole = plannedMany([{ run: 2 }], undefined, {});
 
 describe('the life of a range', () => {
   it.each([
@@ -36,6 +39,20 @@ describe('the life of a range', () => {
     ['parsed after it failed', [planned(), fetched(), failed({}, 'parse'), parsed()], 'parsed run 1 pass 1'],
     ['retired', [planned(), retired()], 'retired run 1 pass 0'],
     ['retired after it was parsed', [planned(), fetched(), parsed(), retired()], 'parsed run 1 pass 1'],
+    ['given up while it was short', [planned(), fetched(), parsed({}, [[5, 9]]), retired()], 'parsed run 1 pass 1'],
+    ['retired after it failed', [planned(), failed(), retired()], 'retired run 1 pass 0'],
+    ['an import with missing numbers', [planned({ lane: 'import' }), parsed({}, [[5, 9]])], 'parsed run 1 pass 1'],
+    ['asked for again as a whole', [...short, whole], 'planned run 2 pass 0'],
+    [
+      'still short after it was asked for again',
+      [...short, whole, parsed({ run: 2 }, [[5, 9]])],
+      'parsed run 2 pass 1',
+    ],
+    [
+      'run once more after it was asked for again',
+      [...short, whole, failed({ run: 2 }), planned({ run: 3 }), parsed({ run: 3 }, [[5, 9]])],
+      'parsed run 3 pass 1',
+    ],
     ['failed after it was retired', [planned(), retired(), failed()], 'retired run 1 pass 0'],
     ['planned again after it was retired', [planned(), retired(), planned({ run: 2 })], 'planned run 2 pass 0'],
     ['fetched without a plan that was seen', [fetched({ run: 3 })], 'fetched run 3 pass 0'],
@@ -54,6 +71,71 @@ describe('the life of a range', () => {
     expect(rows.stage_ranges_range?.map((row) => [row[1], row[5]])).toEqual([
       ['a.one', 1],
       ['a.two', 2],
+    ]);
+  });
+
+  describe('that is short', () => {
+    const states = (...events: readonly HeadwaterEvent[]) => {
+      const rows = projectRanges(stored([...short, ...events]), new Map()).stage_ranges_range!;
+      return rows.map((row) => `${row[3]}-${row[4]} ${row[8]} run ${row[5]}`);
+    };
+    const asked = plannedMany(
+      [
+        { lo: 5, hi: 7 },
+        { lo: 9, hi: 9 },
+      ],
+      undefined,
+      {},
+    );
+
+    it('is parsed once its missing numbers are planned, and those are never short', () => {
+      expect(states(asked)).toEqual(['1-1000 parsed run 1', '5-7 planned run 1', '9-9 planned run 1']);
+      expect(states(asked, fetched({ lo: 5, hi: 7 }, [[6, 6]]), parsed({ lo: 5, hi: 7 }, [[6, 6]]))).toEqual([
+        '1-1000 parsed run 1',
+        '5-7 parsed run 1',
+        '9-9 planned run 1',
+      ]);
+    });
+
+    it('stays so when what is asked for again is another run of it', () => {
+      expect(states(plannedMany([{ lo: 5, hi: 7 }], undefined, { run: 2 }))[0]).toBe('1-1000 short run 1');
+    });
+  });
+
+  describe('that failed', () => {
+    const retry = (...events: readonly HeadwaterEvent[]) =>
+      projectRanges(stored(events), new Map()).stage_ranges_range![0]!.at(-1);
+    const lost = [planned(), fetched(), failed({}, 'parse')];
+
+    it('is to be planned again when somebody wishes it for that run', () => {
+      expect(retry(planned(), failed())).toBe(false);
+      expect(retry(planned(), failed(), retried([{}]))).toBe(true);
+      expect(retry(planned(), failed(), planned({ run: 2 }), failed({ run: 2 }), retried([{}]))).toBe(false);
+      expect(retry(planned(), failed(), retried([{}]), planned({ run: 2 }))).toBe(false);
+      expect(retry(planned(), retried([{}]), failed())).toBe(false);
+    });
+
+    it('is to be planned again by itself when its first run lost its batches, and only then', () => {
+      expect(retry(...lost)).toBe(true);
+      expect(retry(...lost, planned({ run: 2 }), fetched({ run: 2 }), failed({ run: 2 }, 'parse'))).toBe(false);
+      expect(retry(planned(), fetched(), failed({ failureClass: 'quarantined' }, 'parse'))).toBe(false);
+    });
+  });
+
+  it('wishes name windows, not ranges', () => {
+    const rows = projectRanges(
+      stored([
+        wanted([
+          { lo: 5, hi: 9 },
+          { group: 'x.y', lo: 1, hi: 1 },
+        ]),
+      ]),
+      new Map(),
+    );
+    expect(rows.stage_ranges_range).toEqual([]);
+    expect(rows.stage_ranges_wanted).toEqual([
+      ['bb', 'alt.binaries.test', 0, 5, 9],
+      ['bb', 'x.y', 0, 1, 1],
     ]);
   });
 
