@@ -2,17 +2,20 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Argument, Command, CommanderError, Option } from 'commander';
+import { systemClock } from '../base/clock.ts';
 import { HeadwaterError } from '../base/errors/index.ts';
 import { loadConfig, type Secrets } from '../config/index.ts';
 import { VERSION } from './build.ts';
 import type { CommandContext } from './commands/client.ts';
 import type { Explainable } from './commands/explain.ts';
+import type { GarbageOptions } from './commands/garbage.ts';
 import type { BackfillOptions } from './commands/groups.ts';
 import type { PlanOptions } from './commands/groupsPlan.ts';
 import type { RangeFilter } from './commands/ranges.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exitCodes.ts';
 import { redact } from './log.ts';
 import { SERVICES } from './services/table.ts';
+import { stopOnSignals } from './stopOnSignals.ts';
 
 // Commands are imported when they are called: a service that starts, or a short command, loads only what it needs.
 const PROGRAM = fileURLToPath(import.meta.url);
@@ -23,15 +26,9 @@ const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-/** Ctrl-C and SIGTERM abort; a second Ctrl-C ends at once. */
-function stopOnSignals(): AbortSignal {
-  const stop = new AbortController();
-  const onSignal = (name: string) => () => {
-    if (stop.signal.aborted) process.exit(EXIT.failed);
-    stop.abort(new Error(`stopped by ${name}`));
-  };
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal(name));
-  return stop.signal;
+function endNow(): void {
+  process.stderr.write('ended at once; `make down` stops what is left of `headwater up`\n');
+  process.exit(EXIT.failed);
 }
 
 /** Services and `up` handle signals in their own way, commands abort. */
@@ -81,6 +78,29 @@ function addGroupCommands(program: Command, run: RunWith): void {
     .description('the groups, with what is wanted of each')
     .addOption(json())
     .action((options: Json) => run(async (c) => (await import('./commands/groups.ts')).listGroups(c, options.json)));
+}
+
+function addGarbageCommands(program: Command, run: RunWith): void {
+  const garbage = program.command('garbage').description('which random-named articles are dropped');
+  garbage
+    .command('add')
+    .description('drop random-named articles whose poster, message-id or posting tool fits a pattern (* and ?)')
+    .requiredOption('--signature <name>', 'what they are counted under')
+    .option('--poster <pattern>', 'the whole From field')
+    .option('--message-id <pattern>', 'the whole message-id')
+    .option('--tool <pattern>', 'the posting tool, as its message-ids tell')
+    .action((options: GarbageOptions) =>
+      run(async (c) => (await import('./commands/garbage.ts')).addGarbage(c, options)),
+    );
+  garbage
+    .command('remove <signature>')
+    .description('take every pattern of a signature out')
+    .action((name: string) => run(async (c) => (await import('./commands/garbage.ts')).removeGarbage(c, name)));
+  garbage
+    .command('list')
+    .description('the patterns in force')
+    .addOption(json())
+    .action((options: Json) => run(async (c) => (await import('./commands/garbage.ts')).listGarbage(c, options.json)));
 }
 
 function addKeyCommands(program: Command, run: (command: Run) => Promise<void>): void {
@@ -192,11 +212,12 @@ function createProgram(): Command {
   // Only what talks to providers needs their passwords: an operator's other terminal does not have them.
   const context = (secrets: Secrets) => contextOf(program, signal ?? new AbortController().signal, secrets);
   const run = async (command: Run, secrets: Secrets = 'optional'): Promise<void> => {
-    signal = stopOnSignals();
+    signal = stopOnSignals({ source: process, clock: systemClock, endNow });
     process.exitCode = await command(context(secrets));
   };
   addProcessCommands(program, run, context);
   addGroupCommands(program, run);
+  addGarbageCommands(program, run);
   addIndexCommands(program, run);
   addKeyCommands(program, run);
   addExplainCommand(program);

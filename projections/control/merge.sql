@@ -9,3 +9,7 @@ SELECT entry ->> 'group', (entry ->> 'rank')::integer, (entry ->> 'removed')::bo
   FROM (SELECT list FROM group_list ORDER BY list_version DESC LIMIT 1) newest,
        jsonb_array_elements(newest.list -> 'entries') AS entry
  WHERE EXISTS (SELECT FROM stage_control_list);
+
+INSERT INTO garbage_table (garbage_version, garbage, at)
+SELECT DISTINCT ON (garbage_version) garbage_version, garbage, at FROM stage_control_garbage ORDER BY garbage_version, n
+ON CONFLICT (garbage_version) DO NOTHING;

@@ -12,3 +12,10 @@ CREATE TABLE group_entry (
   removed boolean NOT NULL,
   entry jsonb NOT NULL
 );
+
+-- Every version of the garbage table, whole and unchanged. Version 0, the default, is no row.
+CREATE TABLE garbage_table (
+  garbage_version integer PRIMARY KEY,
+  garbage jsonb NOT NULL,
+  at bigint NOT NULL
+);

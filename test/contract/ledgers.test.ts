@@ -380,7 +380,7 @@ describe('the group lists', () => {
       { group_name: 'a.two' },
     ]);
     expect(await allPositions(db)).toEqual([
-      { name: 'control', family: 'CONTROL', position: { number: 1, sequence: 2 }, version: 1 },
+      { name: 'control', family: 'CONTROL', position: { number: 1, sequence: 2 }, version: control.version },
     ]);
   });
 
