@@ -79,7 +79,7 @@ export function createConditionBoard(options: BoardOptions): ConditionBoard {
       const known = open.get(about);
       if (!known) return;
       open.delete(about);
-      log.info(`well again: ${about}`, { about, code: known.code });
+      log.info(`well again: ${about}`, { about, code: known.code, wellAgain: true });
       append('closed', known);
       changed([...open.values()]);
     },

@@ -34,7 +34,7 @@ export const processErrors = defineErrors({
   API_CANNOT_LISTEN: {
     retriable: true,
     message: (f) => `the API cannot listen on ${f.host}:${f.port}: ${f.reason}`,
-    hint: 'Stop the program that has the port, or set api.port in headwater.yaml.',
+    hint: 'Stop the program that has the port: it is tried again every half minute. Or set another api.port and start again.',
   },
   PROJECTIONS_MISSING: {
     retriable: true,

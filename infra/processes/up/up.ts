@@ -22,6 +22,8 @@ import { firstKey } from './firstKey.ts';
 import { loadSample } from './loadSample.ts';
 import { lockDataFolder } from './lock.ts';
 import { UP_SERVICES } from './table.ts';
+import { terminalLine } from './terminal.ts';
+import { untilReady } from './untilReady.ts';
 
 /** A service hands back its leases and commits within 10 s; a little more before it is killed. */
 const SERVICE_STOP_MS = 12_000;
@@ -41,21 +43,6 @@ class Closers {
 interface UpContext extends CommandContext {
   readonly program: string;
   readonly execArgv: readonly string[];
-}
-
-/** Warnings and errors of the services, one short line each, for the terminal. */
-function terminalLine(service: string, print: (line: string) => void): (line: string) => void {
-  return (line) => {
-    try {
-      const { level, msg, hint } = JSON.parse(line) as { level?: string; msg?: string; hint?: string };
-      if (level !== 'warn' && level !== 'error') return;
-      print(`${level.padEnd(5)} ${service}: ${msg}`);
-      if (hint) print(`      ${hint}`);
-    } catch {
-      // Not one of our lines: Node's own last words, which somebody should see.
-      if (line.trim() !== '') print(`      ${service}: ${line}`);
-    }
-  };
 }
 
 interface Parts {
@@ -99,11 +86,14 @@ async function prepare(context: UpContext, endpoints: Endpoints, log: Log): Prom
   await migrate(endpoints.databaseUrl, log);
 }
 
-const logOptions = (config: Config, file: RotatingFile) => ({
+const logOptions = (config: Config, file: RotatingFile, terminal: (line: string) => void) => ({
   level: config.log.level as 'info',
   service: 'supervisor',
   build: BUILD,
-  write: (line: string) => file.write(line),
+  write: (line: string) => {
+    file.write(line);
+    terminal(line);
+  },
 });
 
 const aborted = (signal: AbortSignal): Promise<never> =>
@@ -111,17 +101,6 @@ const aborted = (signal: AbortSignal): Promise<never> =>
     if (signal.aborted) reject(signal.reason);
     else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
-
-/** Until every service is ready; says every half minute which are not. */
-async function allReady(services: readonly ChildService[], print: (line: string) => void): Promise<void> {
-  const waiting = new Set(services.map((s) => s.name));
-  const timer = setInterval(() => print(`still waiting for: ${[...waiting].join(', ')}`), 30_000);
-  try {
-    await Promise.all(services.map((s) => s.ready.then(() => waiting.delete(s.name))));
-  } finally {
-    clearInterval(timer);
-  }
-}
 
 /** From nothing to ready; what it opens is in `closers` at once. Returns when everything works. */
 async function bringUp(parts: Parts, log: Log): Promise<void> {
@@ -137,7 +116,7 @@ async function bringUp(parts: Parts, log: Log): Promise<void> {
   await prepare(context, servers.endpoints, log);
   print('starting the services ...');
   const services = startServices(parts);
-  await Promise.race([allReady(services, print), aborted(signal)]);
+  await untilReady(services, { clock: systemClock, signal, print });
   await loadSample(context, servers.endpoints);
   const key = await withDatabase(context, (db) => firstKey(db, config.dataDir), servers.endpoints);
   const lines = bannerLines({
@@ -167,7 +146,7 @@ export async function up(context: UpContext): Promise<ExitCode> {
   const logFile = openRotatingFile(join(config.dataDir, 'logs', 'up.log'));
   closers.add(async () => logFile.close());
   const startedAt = systemClock.now();
-  const log = createLog(logOptions(config, logFile));
+  const log = createLog(logOptions(config, logFile, terminalLine('up', print)));
   const conditions = createConditionBoard({
     service: 'supervisor',
     clock: systemClock,
@@ -178,13 +157,13 @@ export async function up(context: UpContext): Promise<ExitCode> {
   const show = (open: ReturnType<typeof conditions.current>, state: 'starting' | 'ready' | 'stopped') =>
     writeServiceView(config.dataDir, { service: 'supervisor', pid: process.pid, state, startedAt, conditions: open });
   show([], 'starting');
+  signal.addEventListener('abort', () => print('stopping ... (again: at once, without order)'), { once: true });
   try {
     await bringUp({ context, conditions, closers }, log);
     show(conditions.current(), 'ready');
     await aborted(signal);
   } catch (error) {
     if (!signal.aborted) throw error;
-    print('stopping ...');
   } finally {
     await closers.closeAll();
     show([], 'stopped');
