@@ -51,6 +51,16 @@ export const processErrors = defineErrors({
     message: (f) => `${f.option} takes ${f.takes}, not "${f.value}"`,
     hint: 'See `headwater help`.',
   },
+  USAGE_CONTRADICTION: {
+    retriable: false,
+    message: (f) => `${f.options} cannot be given together`,
+    hint: 'Give one of them. See `headwater help`.',
+  },
+  GROUP_WISH_DIFFERS: {
+    retriable: false,
+    message: (f) => `${f.group} is on the list already, with ${f.listed}, not with ${f.asked}`,
+    hint: 'Nothing was changed: what is wanted of a listed group stays as it was said when it was added.',
+  },
   SERVICE_DISCONNECTED: {
     retriable: true,
     message: (f) => `the service ${f.service} ended (${f.reason}) and is started again in ${f.seconds} s`,

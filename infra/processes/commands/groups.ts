@@ -25,23 +25,35 @@ function wholeNumber(option: string, text: string, max: number): number {
   return value >= 1 && value <= max ? value : refuse(option, `a whole number from 1 to ${max}`, text);
 }
 
-/** The wish that the options express; without any of them everything that the server still has. */
-export function backfillOf(options: BackfillOptions): Backfill {
-  const { days, since, fromNumber, liveOnly } = options;
-  const given = Object.entries({ '--days': days, '--since': since, '--from': fromNumber, '--live-only': liveOnly });
-  const [, second] = given.filter(([, value]) => value !== undefined && value !== false);
-  if (second) refuse(second[0], 'no other of --days, --since, --from, --live-only beside it', `${second[1]}`);
+/** Milliseconds of the start of that day in UTC. A day that its month does not have is none. */
+function dayOf(option: string, text: string): EpochMs {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  const isDay = at >= 0 && new Date(at).toISOString().startsWith(text);
+  return isDay ? EpochMs(at) : refuse(option, 'a date such as 2024-01-31', text);
+}
+
+/**
+ * The wish that the options express; null without any of them. Throws USAGE_WRONG_VALUE, and USAGE_CONTRADICTION for two
+ * options at once.
+ */
+export function wishOf({ days, since, fromNumber, liveOnly }: BackfillOptions): Backfill | null {
+  const given = [
+    ...(days === undefined ? [] : ['--days']),
+    ...(since === undefined ? [] : ['--since']),
+    ...(fromNumber === undefined ? [] : ['--from']),
+    ...(liveOnly ? ['--live-only'] : []),
+  ];
+  if (given.length > 1) throw new HeadwaterError('USAGE_CONTRADICTION', { options: given.join(' and ') });
   if (liveOnly) return { kind: 'none' };
   if (days !== undefined) return { kind: 'days', days: wholeNumber('--days', days, 20_000) };
   if (fromNumber !== undefined) {
     return { kind: 'number', from: ArticleNumber(wholeNumber('--from', fromNumber, Number.MAX_SAFE_INTEGER)) };
   }
-  if (since === undefined) return { kind: 'all' };
-  const at = Date.parse(since);
-  return Number.isNaN(at)
-    ? refuse('--since', 'a date such as 2024-01-31', since)
-    : { kind: 'since', since: EpochMs(at) };
+  return since === undefined ? null : { kind: 'since', since: dayOf('--since', since) };
 }
+
+/** As `wishOf`; without any option everything that the server still has. */
+export const backfillOf = (options: BackfillOptions): Backfill => wishOf(options) ?? { kind: 'all' };
 
 export const groupOf = (name: string): Group =>
   isGroup(name) ? Group(name) : refuse('the group', 'a newsgroup name such as alt.binaries.linux.iso', name);
@@ -67,6 +79,19 @@ export function withAdded(list: GroupList | null, groups: readonly Group[], back
     else entries.push({ group, rank: ++rank, backfill, spans: [], removed: false });
   }
   return changed ? nextVersion(list, entries) : null;
+}
+
+/** Of the groups, those on the list. */
+const listed = (list: GroupList | null, groups: readonly Group[]): readonly GroupEntry[] =>
+  (list?.entries ?? []).filter((e) => !e.removed && groups.includes(e.group));
+
+/** Throws GROUP_WISH_DIFFERS when a group is on the list with another wish than the options say (null: they say nothing). */
+export function checkWishes(list: GroupList | null, groups: readonly Group[], wish: Backfill | null): void {
+  if (wish === null) return;
+  const other = listed(list, groups).find((e) => wishText(e.backfill) !== wishText(wish));
+  if (!other) return;
+  const fields = { group: other.group, listed: wishText(other.backfill), asked: wishText(wish) };
+  throw new HeadwaterError('GROUP_WISH_DIFFERS', fields);
 }
 
 /**
@@ -95,26 +120,44 @@ export async function changeList(
   }
 }
 
+/** Each group once, with what the list says of it. */
+const entryText = (e: GroupEntry): string => `${e.group} (${wishText(e.backfill)})`;
+
 export const addGroups = (
   context: CommandContext,
   names: readonly string[],
   options: BackfillOptions,
 ): Promise<ExitCode> => {
-  const groups = names.map(groupOf);
-  const backfill = backfillOf(options);
+  const groups = [...new Set(names.map(groupOf))];
+  const wish = wishOf(options);
   return withNats(context, async (client) => {
-    const changed = await changeList(client, context.signal, (list) => withAdded(list, groups, backfill));
-    context.print(changed ? `added: ${groups.join(', ')}` : 'nothing to do: the list holds them already');
+    let known: readonly GroupEntry[] = [];
+    const changed = await changeList(client, context.signal, (list) => {
+      checkWishes(list, groups, wish);
+      known = listed(list, groups);
+      return withAdded(list, groups, wish ?? { kind: 'all' });
+    });
+    const fresh = groups.filter((group) => !known.some((e) => e.group === group));
+    if (changed) context.print(`added: ${fresh.join(', ')}`);
+    if (known.length > 0) context.print(`on the list already: ${known.map(entryText).join(', ')}`);
+    if (!changed) context.print('nothing to do');
     return EXIT.ok;
   });
 };
 
+/** Removes those that are on the list; the exit code says whether all of them were. */
 export const removeGroups = (context: CommandContext, names: readonly string[]): Promise<ExitCode> => {
-  const groups = names.map(groupOf);
+  const groups = [...new Set(names.map(groupOf))];
   return withNats(context, async (client) => {
-    const changed = await changeList(client, context.signal, (list) => withRemoved(list, groups));
-    context.print(changed ? `removed: ${groups.join(', ')} (what is indexed stays)` : 'none of them is on the list');
-    return changed ? EXIT.ok : EXIT.failed;
+    let gone: readonly Group[] = [];
+    await changeList(client, context.signal, (list) => {
+      gone = listed(list, groups).map((e) => e.group);
+      return withRemoved(list, groups);
+    });
+    const absent = groups.filter((group) => !gone.includes(group));
+    if (gone.length > 0) context.print(`removed: ${gone.join(', ')} (what is indexed stays)`);
+    if (absent.length > 0) context.print(`not on the list: ${absent.join(', ')}`);
+    return absent.length > 0 ? EXIT.failed : EXIT.ok;
   });
 };
 

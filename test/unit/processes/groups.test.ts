@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { backfillOf, groupOf, withAdded, withRemoved } from '../../../infra/processes/commands/groups.ts';
+import {
+  backfillOf,
+  checkWishes,
+  groupOf,
+  wishOf,
+  withAdded,
+  withRemoved,
+} from '../../../infra/processes/commands/groups.ts';
+import { EXIT, exitCodeOf } from '../../../infra/processes/exitCodes.ts';
 import type { GroupList } from '../../../streams/events/control.ts';
 import { ArticleNumber, Backbone, Epoch, Group } from '../../../streams/ids.ts';
 
@@ -85,9 +93,35 @@ describe('the options of groups add', () => {
     [{ days: '1.5' }],
     [{ fromNumber: 'x' }],
     [{ since: 'yesterday' }],
-    [{ days: '1', liveOnly: true }],
+    [{ since: '2024-02-31' }],
+    [{ since: '2024-13-01' }],
+    [{ since: '1969-12-31' }],
+    [{ since: '2024' }],
   ])('%j are refused', (options) => {
     expect(() => backfillOf(options)).toThrow(/USAGE_WRONG_VALUE/);
+  });
+
+  it('that contradict each other are named as they are written', () => {
+    expect(() => backfillOf({ days: '3', liveOnly: true })).toThrow(
+      'USAGE_CONTRADICTION: --days and --live-only cannot be given together',
+    );
+  });
+
+  it('say nothing when there is none, and may not differ from what the list holds', () => {
+    const list = withAdded(null, [a], { kind: 'days', days: 30 })!;
+    expect(wishOf({})).toBeNull();
+    expect(() => checkWishes(list, [a, b], wishOf({}))).not.toThrow();
+    expect(() => checkWishes(list, [a, b], wishOf({ days: '30' }))).not.toThrow();
+    let refused: unknown;
+    try {
+      checkWishes(list, [b, a], wishOf({ liveOnly: true }));
+    } catch (error) {
+      refused = error;
+    }
+    expect(String(refused)).toContain(
+      'GROUP_WISH_DIFFERS: alt.a is on the list already, with 30 days, not with live only',
+    );
+    expect(exitCodeOf(refused)).toBe(EXIT.usage);
   });
 
   it.each(['', 'a b', 'alt..x', '*', 'alt.>'])('the name %j is no group', (name) => {
