@@ -12,6 +12,7 @@ import type { GarbageOptions } from './commands/garbage.ts';
 import type { BackfillOptions } from './commands/groups.ts';
 import type { PlanOptions } from './commands/groupsPlan.ts';
 import type { RangeFilter } from './commands/ranges.ts';
+import type { RetryOptions } from './commands/rangesRetry.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exitCodes.ts';
 import { redact } from './log.ts';
 import { SERVICES } from './services/table.ts';
@@ -123,18 +124,30 @@ function addKeyCommands(program: Command, run: (command: Run) => Promise<void>):
     .action((id: string) => run(async (c) => (await import('./commands/keys.ts')).revokeKeyCommand(c, id)));
 }
 
-function addIndexCommands(program: Command, run: (command: Run) => Promise<void>): void {
-  program
-    .command('ranges')
-    .description('what was planned, fetched and parsed')
+function addRangeCommands(program: Command, run: RunWith): void {
+  const ranges = program.command('ranges').description('what was planned, fetched and parsed');
+  ranges
     .command('list')
+    .description('ranges by group and number')
     .option('--group <group>', 'only of this group')
     .option('--state <state>', 'planned, fetched, parsed, short, failed or retired')
+    .option('--era <year>', 'only of articles posted in this year')
     .option('--limit <n>', 'lines at most', '50')
     .addOption(json())
     .action((options: RangeFilter & Json) =>
       run(async (c) => (await import('./commands/ranges.ts')).listRangesCommand(c, options, options.json)),
     );
+  ranges
+    .command('retry [range...]')
+    .description('try failed ranges again')
+    .option('--group <group>', 'those of this group')
+    .option('--state <state>', 'failed: all that failed')
+    .action((names: string[], options: RetryOptions) =>
+      run(async (c) => (await import('./commands/rangesRetry.ts')).retryRanges(c, names, options)),
+    );
+}
+
+function addImportCommands(program: Command, run: RunWith): void {
   program
     .command('import')
     .description('index something that is not on a news server')
@@ -218,7 +231,8 @@ function createProgram(): Command {
   addProcessCommands(program, run, context);
   addGroupCommands(program, run);
   addGarbageCommands(program, run);
-  addIndexCommands(program, run);
+  addRangeCommands(program, run);
+  addImportCommands(program, run);
   addKeyCommands(program, run);
   addExplainCommand(program);
   return program;

@@ -7,6 +7,7 @@ import { tableLines } from './table.ts';
 export interface RangeFilter {
   readonly group?: string;
   readonly state?: string;
+  readonly era?: string;
   readonly limit: string;
 }
 
@@ -25,11 +26,19 @@ function stateOf(text: string | undefined): (typeof RANGE_STATES)[number] | unde
   throw new HeadwaterError('USAGE_WRONG_VALUE', { option: '--state', takes: RANGE_STATES.join(', '), value: text });
 }
 
+/** A calendar year in which Usenet had binaries. */
+function eraOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const year = /^\d{4}$/.test(text) ? Number(text) : 0;
+  if (year >= 1980 && year <= 2200) return year;
+  throw new HeadwaterError('USAGE_WRONG_VALUE', { option: '--era', takes: 'a year such as 2024', value: text });
+}
+
 /** `ranges list`: by group and number; a failed range says why. */
 export function listRangesCommand(context: CommandContext, filter: RangeFilter, json: boolean): Promise<ExitCode> {
-  const [limit, state] = [limitOf(filter.limit), stateOf(filter.state)];
+  const [limit, state, era] = [limitOf(filter.limit), stateOf(filter.state), eraOf(filter.era)];
   return withDatabase(context, async (db) => {
-    const ranges = await listRanges(db, { group: filter.group, state, limit, offset: 0 });
+    const ranges = await listRanges(db, { group: filter.group, state, era, limit, offset: 0 });
     if (json) {
       context.print(JSON.stringify(ranges, null, 2));
       return EXIT.ok;
@@ -41,12 +50,13 @@ export function listRangesCommand(context: CommandContext, filter: RangeFilter, 
       `${r.run}`,
       r.lane,
       r.state,
+      r.era === null ? null : `${r.era}`,
       r.lines,
       r.kept,
       r.missing.reduce((sum, [lo, hi]) => sum + hi - lo + 1, 0),
       r.failure?.message ?? '',
     ]);
-    const head = ['group', 'backbone', 'range', 'run', 'lane', 'state', 'lines', 'kept', 'missing', 'failure'];
+    const head = ['group', 'backbone', 'range', 'run', 'lane', 'state', 'era', 'lines', 'kept', 'missing', 'failure'];
     for (const line of tableLines(head, rows)) context.print(line);
     if (ranges.length === limit) context.print(`(the first ${limit}; --limit shows more)`);
     return EXIT.ok;
