@@ -44,6 +44,8 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   settle_releases_settled_total: counter('Releases settled, by how their figures were found', 'figures'),
   settle_releases_skipped_total: counter('Releases that were due and resolved but not settled', 'reason'),
   settle_releases_waiting: gauge('Due releases whose numbers were not all resolved at the last look'),
+  fragments_merges_total: counter('Files merged from their pieces, by what closed them', 'rule'),
+  fragments_pieces_merged_total: counter('Pieces that merges took in'),
   projection_lag: gauge('Events that a projection has not seen yet', 'projection'),
   projection_sequence: gauge('Position of a projection in its stream', 'projection'),
   projection_events_total: counter('Events projected', 'projection'),

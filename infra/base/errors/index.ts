@@ -6,6 +6,7 @@ import { configErrors } from './config.ts';
 import type { ErrorDefinition, ErrorFields } from './define.ts';
 import { embeddedErrors } from './embedded.ts';
 import { eventErrors } from './events.ts';
+import { fragmentsErrors } from './fragments.ts';
 import { natsErrors } from './nats.ts';
 import { nntpErrors } from './nntp.ts';
 import { postgresErrors } from './postgres.ts';
@@ -17,6 +18,7 @@ export const CATALOGUE = {
   ...configErrors,
   ...embeddedErrors,
   ...eventErrors,
+  ...fragmentsErrors,
   ...natsErrors,
   ...nntpErrors,
   ...postgresErrors,

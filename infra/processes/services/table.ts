@@ -9,6 +9,7 @@ export const SERVICES = {
   fetch: async () => (await import('./fetch.ts')).fetchService,
   headers: async () => (await import('./headers.ts')).headersService,
   settle: async () => (await import('./settle.ts')).settleService,
+  fragments: async () => (await import('./fragments.ts')).fragmentsService,
   project: async () => (await import('./project.ts')).projectService,
   api: async () => (await import('./api.ts')).apiService,
 } as const satisfies Readonly<Record<string, () => Promise<ServiceDefinition>>>;

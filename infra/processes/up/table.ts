@@ -5,6 +5,7 @@ export const UP_SERVICES = [
   'project',
   'api',
   'settle',
+  'fragments',
   'headers',
   'coordinator',
   'fetch',
