@@ -7,8 +7,8 @@ export type Probe = (from: number, to: number) => Promise<{ readonly number: num
 /** How far a probe looks past missing numbers, step by step: the next is taken when the one before held nothing. */
 const WIDTHS = [50, 2000, 100_000] as const;
 
-/** Looks from `from` on, further and further, up to `to`. */
-async function firstDated(from: number, to: number, probe: Probe) {
+/** The first dated article from `from` on, looked for further and further, up to `to`. */
+export async function firstDated(from: number, to: number, probe: Probe) {
   let start = from;
   for (const width of WIDTHS) {
     if (start > to) return null;
@@ -23,16 +23,23 @@ async function firstDated(from: number, to: number, probe: Probe) {
  * The number at which a backfill that wants everything since a time begins, by bisecting low..high: about log2 of the
  * group's size questions. Numbers ascend with time only roughly, and so is the answer. Where nothing dated is found (a long
  * hole) the earlier half is taken: that may want too much, never too little.
- * Gives high + 1 when everything is older.
+ * Gives high + 1 when everything is older. `slack`: by how many numbers the answer may be too high; each halving that
+ * is spared is a question less.
  */
-export async function firstNumberSince(since: number, low: number, high: number, probe: Probe): Promise<number> {
+export async function firstNumberSince(
+  since: number,
+  low: number,
+  high: number,
+  probe: Probe,
+  slack = 0,
+): Promise<number> {
   let lo = low;
   let hi = high + 1;
-  while (lo < hi) {
+  while (lo + slack < hi) {
     const middle = lo + Math.floor((hi - lo) / 2);
     const found = await firstDated(middle, hi - 1, probe);
     if (found === null || found.date >= since) hi = middle;
     else lo = found.number + 1;
   }
-  return lo;
+  return hi;
 }

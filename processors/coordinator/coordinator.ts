@@ -29,6 +29,9 @@ export async function runCoordinator(
       ...watches.map((watch) => (all: AbortSignal) => {
         return runRounds(`marks/${watch.backbone}`, settings.pollMs, (s) => watch.poll(s), context, all);
       }),
+      ...watches.map((watch) => (all: AbortSignal) => {
+        return runRounds(`eras/${watch.backbone}`, settings.tickMs, (s) => watch.findEras(s), context, all);
+      }),
       (all) => runRounds('planning', settings.tickMs, inTurn(planners), context, all),
       (all) => runRounds('purging', settings.purgeMs, (s) => purgeFinished(context, s), context, all),
     ],

@@ -62,7 +62,8 @@ export class BackbonePlanner {
     for (const entry of list.entries) {
       const span = spanOn(entry, this.#watch.backbone);
       const state = this.#watch.state(entry.group);
-      if (entry.removed || span === null || !state?.fresh) continue;
+      // After a reset the list gets its new span only once the marks of the new epoch are appended.
+      if (entry.removed || span === null || !state?.fresh || state.mark.epoch !== span.epoch) continue;
       views.push({
         group: entry.group,
         epoch: span.epoch,

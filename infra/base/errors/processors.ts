@@ -34,6 +34,17 @@ export const processorErrors = defineErrors({
     message: (f) => `a headers worker ended: ${f.reason}`,
     hint: 'Usually memory ran out: lower `headers.workers`, or give the machine more memory. The range is parsed again.',
   },
+  GROUP_RENUMBERED: {
+    retriable: false,
+    message: (f) =>
+      `${f.group} on ${f.backbone} is numbered anew: ${f.low} to ${f.high} where ${f.seen} was the highest (epoch ${f.epoch})`,
+    hint: 'Nothing to do: live goes on at the head, and what is indexed stays. Older articles of the new numbering are not read.',
+  },
+  RANGE_TOO_LARGE: {
+    retriable: false,
+    message: (f) => `${range(f)} holds ${f.numbers} numbers, more than OVERVIEW has room for: it is not tried again`,
+    hint: 'Raise `nats.overviewMaxMiB` to what it was when the range was planned.',
+  },
   GROUP_LIST_CONTENDED: {
     retriable: true,
     message: (f) => `the group list changed ${f.tries} times while it was to be extended`,
