@@ -1,6 +1,6 @@
 import type { SegmentColumns } from '../../streams/codec/segmentColumns.ts';
 
-type Column = Float64Array | Uint32Array | Int32Array;
+type Column = Float64Array | Uint32Array | Int32Array | Uint8Array;
 
 function grown<T extends Column>(old: T, size: number): T {
   const next = new (old.constructor as new (size: number) => T)(size);
@@ -32,6 +32,10 @@ export class ArticleTable implements SegmentColumns {
   subject = new Int32Array(FIRST_SIZE);
   /** Id of its set of groups. */
   groups = new Int32Array(FIRST_SIZE);
+  /** Id of its poster, -1 where an earlier article of the same spelling and posting makes it irrelevant. */
+  poster = new Int32Array(FIRST_SIZE);
+  /** Digits of its part number when they begin with a zero, else 1; 0 without a counter. */
+  width = new Uint8Array(FIRST_SIZE);
   private idLength = 0;
 
   /** Forgets every row and keeps the memory, which is warm by then. */
@@ -54,6 +58,8 @@ export class ArticleTable implements SegmentColumns {
       this.file = grown(this.file, next);
       this.subject = grown(this.subject, next);
       this.groups = grown(this.groups, next);
+      this.poster = grown(this.poster, next);
+      this.width = grown(this.width, next);
     }
     const need = this.idLength + idBytes;
     if (need <= this.idBytes.length) return;

@@ -1,5 +1,7 @@
-import { POSTING_GAP_MS } from '../../streams/rules.ts';
+import type { EpochMs } from '../../streams/ids.ts';
+import { EDGE_NUMBERS, POSTING_GAP_MS } from '../../streams/rules.ts';
 import type { ArticleTable } from './articles.ts';
+import { completenessOf } from './completeness.ts';
 import type { FileTable } from './files.ts';
 
 /** What became of an article that has a file. */
@@ -7,6 +9,22 @@ export const KEPT = 0;
 export const DUPLICATE = 1;
 /** The only part of n ≥ 2 under an obfuscated name: counted, no row. */
 export const LONE = 2;
+/** Kept, in a file that an edge of the range may have cut. */
+export const PIECE = 3;
+export type Fate = typeof KEPT | typeof DUPLICATE | typeof LONE | typeof PIECE;
+
+/** The numbers of a range: what lies near one of them may go on beyond it. */
+export interface Edges {
+  readonly lo: number;
+  readonly hi: number;
+}
+
+/**
+ * What one piece may hold: no file of more articles fits into the window that edges look at, and a message has to take it
+ * whole. A larger file stays with its contribution as it is.
+ */
+const MAX_PIECE_ARTICLES = EDGE_NUMBERS;
+const MAX_PIECE_BYTES = 4 * 1024 * 1024;
 
 /** The articles of one file within one posting: rows order[from..to), kept ones by part, duplicates among them. */
 export interface FileRun {
@@ -29,21 +47,23 @@ function bucket(keys: ArrayLike<number>, count: number, values: number): { order
 
 /**
  * Articles to files to postings of releases. `fate` tells of every row what became of it; `order` holds the rows file by
- * file, within a file by posting and part, the winner of each part first.
+ * file, within a file by posting and part, the winner of each part first. The runs of a posting keep its number whatever becomes of them.
  */
 export class Grouping {
   readonly order: Uint32Array;
   readonly fate: Uint8Array;
   private readonly articles: ArticleTable;
   private readonly files: FileTable;
+  private readonly edges: Edges;
   private readonly fileStarts: Uint32Array;
   private readonly filesOfRelease: { order: Uint32Array; starts: Uint32Array };
   /** Posting of each row; null while every release has but one. */
   private posting: Uint32Array | null = null;
 
-  constructor(articles: ArticleTable, files: FileTable) {
+  constructor(articles: ArticleTable, files: FileTable, edges: Edges) {
     this.articles = articles;
     this.files = files;
+    this.edges = edges;
     const byFile = bucket(articles.file, articles.count, files.fileCount);
     this.order = byFile.order;
     this.fileStarts = byFile.starts;
@@ -64,6 +84,67 @@ export class Grouping {
       }
     }
     return postings;
+  }
+
+  /** The rows of a run with this fate, by part. */
+  rowsWith(run: FileRun, fate: Fate): Uint32Array {
+    const rows = this.order.subarray(run.from, run.to);
+    for (const row of rows) if (this.fate[row] !== fate) return rows.filter((r) => this.fate[r] === fate);
+    return rows;
+  }
+
+  /** Whether the articles that a run keeps (or would keep) have this fate: they all have the same. */
+  hasFate(run: FileRun, fate: Fate): boolean {
+    for (let i = run.from; i < run.to; i++) {
+      const found = this.fate[this.order[i]!]!;
+      if (found !== DUPLICATE) return found === fate;
+    }
+    return false;
+  }
+
+  /** Whether a release has runs of this fate at all; most have no piece. */
+  holds(release: number, fate: Fate): boolean {
+    return this.filesIn(release).some((file) => this.rowsOf(file).some((row) => this.fate[row] === fate));
+  }
+
+  /** First and last time of some runs. */
+  spanOf(runs: readonly FileRun[]): { readonly firstAt: EpochMs; readonly lastAt: EpochMs } {
+    const { at } = this.articles;
+    let first = Number.POSITIVE_INFINITY;
+    let last = Number.NEGATIVE_INFINITY;
+    for (const run of runs) {
+      for (let i = run.from; i < run.to; i++) {
+        const t = at[this.order[i]!]!;
+        if (t < first) first = t;
+        if (t > last) last = t;
+      }
+    }
+    return { firstAt: first as EpochMs, lastAt: last as EpochMs };
+  }
+
+  /** Every row of a run, those that were kept out included. */
+  allRows(run: FileRun): Uint32Array {
+    return this.order.subarray(run.from, run.to);
+  }
+
+  /** Smallest and largest article number of a run. */
+  numbersOf(run: FileRun): { readonly first: number; readonly last: number } {
+    const { number } = this.articles;
+    let first = Number.POSITIVE_INFINITY;
+    let last = 0;
+    for (let i = run.from; i < run.to; i++) {
+      const n = number[this.order[i]!]!;
+      if (n < first) first = n;
+      if (n > last) last = n;
+    }
+    return { first, last };
+  }
+
+  /** The edge that may have cut a run; near both it is `lo`. */
+  edgeOf(run: FileRun): keyof Edges | null {
+    const { first, last } = this.numbersOf(run);
+    if (first - this.edges.lo <= EDGE_NUMBERS) return 'lo';
+    return this.edges.hi - last <= EDGE_NUMBERS ? 'hi' : null;
   }
 
   private filesIn(release: number): Uint32Array {
@@ -121,7 +202,7 @@ export class Grouping {
         if (part[before] === part[row] && this.postingAt(before) === this.postingAt(row)) this.fate[row] = DUPLICATE;
       }
     }
-    if (this.files.isObfuscated(file)) for (const run of this.runsOf(file)) this.markLone(run);
+    for (const run of this.runsOf(file)) this.judge(run);
   }
 
   /** By posting, then part; of one part the larger body first, of equal ones the lower message-id. */
@@ -136,15 +217,37 @@ export class Grouping {
     );
   }
 
-  private markLone(run: FileRun): void {
-    let kept = 0;
-    let only = 0;
-    for (let i = run.from; i < run.to; i++) {
-      if (this.fate[this.order[i]!] !== KEPT) continue;
-      kept++;
-      only = this.order[i]!;
+  /** Marks a lone part, and what an edge may have cut. */
+  private judge(run: FileRun): void {
+    if (this.files.isObfuscated(run.file) && this.markLone(run)) return;
+    if (this.edgeOf(run) === null) return;
+    const kept = this.rowsWith(run, KEPT);
+    if (completenessOf(this.articles, this.files, kept).complete || !this.fitsPiece(run)) return;
+    for (const row of kept) this.fate[row] = PIECE;
+  }
+
+  private markLone(run: FileRun): boolean {
+    const kept = this.rowsWith(run, KEPT);
+    const [only] = kept;
+    if (only === undefined || kept.length > 1 || this.files.total(this.articles.subject[only]!) < 2) return false;
+    this.fate[only] = LONE;
+    return true;
+  }
+
+  private fitsPiece(run: FileRun): boolean {
+    if (run.to - run.from > MAX_PIECE_ARTICLES) return false;
+    const { idStart, idEnd, subject, poster } = this.articles;
+    const subjects = new Set<number>();
+    const posters = new Set<number>();
+    let bytes = 0;
+    for (const row of this.allRows(run)) {
+      bytes += idEnd[row]! - idStart[row]!;
+      subjects.add(subject[row]!);
+      if (poster[row]! >= 0) posters.add(poster[row]!);
     }
-    if (kept === 1 && this.files.total(this.articles.subject[only]!) >= 2) this.fate[only] = LONE;
+    for (const spelling of subjects) bytes += this.files.subjectBytes(spelling);
+    for (const from of posters) bytes += this.files.posterBytes(from);
+    return bytes <= MAX_PIECE_BYTES;
   }
 
   private runsOf(file: number): FileRun[] {

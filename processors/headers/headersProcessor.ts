@@ -2,14 +2,16 @@ import type { Clock } from '../../infra/base/clock.ts';
 import { HeadwaterError, isHeadwaterError } from '../../infra/base/errors/index.ts';
 import type { Log } from '../../infra/base/log.ts';
 import type { Metrics } from '../../infra/base/metrics.ts';
+import type { GarbageSignature } from '../../streams/events/control.ts';
 import type { FailureClass, RangeFetched } from '../../streams/events/ranges.ts';
 import type { LineCounts, RangeRef } from '../../streams/records.ts';
 import { headersConsumer } from '../../streams/topology.ts';
 import { appendFirst } from '../appendFirst.ts';
 import { failedEvent, runOf } from '../fetch/rangeEvents.ts';
-import type { Delivery, EventReader, EventSink, GroupLists, PassLedger, RangeLedger } from '../ports.ts';
+import type { Delivery, EventReader, EventSink, GarbageTables, GroupLists, PassLedger, RangeLedger } from '../ports.ts';
 import { done, failed, type Outcome, type Processor, retry } from '../run.ts';
 import { readBatches } from './batchReader.ts';
+import { DEFAULT_GARBAGE } from './garbage.ts';
 import { PassWriter } from './passWriter.ts';
 import type { WorkerReply, WorkerRequest } from './workerMessages.ts';
 import type { RangeThread, WorkerPool } from './workerPool.ts';
@@ -20,6 +22,7 @@ export interface HeadersPorts {
   readonly reader: EventReader;
   readonly ledger: RangeLedger;
   readonly groupLists: GroupLists;
+  readonly garbageTables: GarbageTables;
   readonly passes: PassLedger;
   readonly workers: WorkerPool;
   readonly clock: Clock;
@@ -29,7 +32,7 @@ export interface HeadersPorts {
   readonly seed: () => number;
 }
 
-/** How soon a range is looked at again whose group list, or whose end, is not projected yet. */
+/** How soon a range is looked at again whose group list, garbage table, or end, is not projected yet. */
 const LAG_MS = 1000;
 /** A range under which the worker died this often is set aside: it would take the process down for ever. */
 const DEATHS_MAX = 3;
@@ -67,6 +70,9 @@ class RangePass {
     const list = await groupLists.version(this.#fetched.listVersion);
     if (list === null)
       return retry(LAG_MS, `version ${this.#fetched.listVersion} of the group list is not projected yet`);
+    const garbage = await this.#garbage();
+    if (garbage === null)
+      return retry(LAG_MS, `version ${this.#fetched.garbageVersion} of the garbage table is not projected yet`);
     const { backbone, group, epoch } = this.#range;
     const groupRanks = groupRanksOf(list, backbone, group, epoch);
     try {
@@ -74,7 +80,7 @@ class RangePass {
       await this.#firstBatch();
       const pass = Math.max(this.#delivery.deliveries, (await passes.highestPass(run)) + 1);
       await this.#ports.workers.withThread(async (thread) => {
-        const options = { range: this.#range, groupRanks, seed: this.#ports.seed() };
+        const options = { range: this.#range, groupRanks, garbage, seed: this.#ports.seed() };
         await this.#ask(thread, { kind: 'open', options });
         await this.#parse(thread, pass);
       });
@@ -83,6 +89,12 @@ class RangePass {
       this.#signal.throwIfAborted();
       return await this.#judge(error);
     }
+  }
+
+  /** Version 0 is that of plans made before the operator had a table. */
+  async #garbage(): Promise<readonly GarbageSignature[] | null> {
+    const { garbageVersion } = this.#fetched;
+    return garbageVersion === 0 ? DEFAULT_GARBAGE : await this.#ports.garbageTables.version(garbageVersion);
   }
 
   async #firstBatch(): Promise<void> {

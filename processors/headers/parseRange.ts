@@ -1,9 +1,13 @@
+import type { GarbageSignature } from '../../streams/events/control.ts';
 import type { EpochMs } from '../../streams/ids.ts';
-import type { LineCounts, RangeRef } from '../../streams/records.ts';
+import type { LineCounts, LoneBlob, Piece, ProbeCandidate, RangeRef } from '../../streams/records.ts';
 import { ArticleTable } from './articles.ts';
+import { CandidateFinder } from './candidates.ts';
 import { PartCounter } from './counter.ts';
 import { DateMemo } from './date.ts';
+import type { RangeTables } from './fileEntries.ts';
 import { FileTable } from './files.ts';
+import { GarbageTable } from './garbage.ts';
 import { DUPLICATE, Grouping, LONE } from './grouping.ts';
 import {
   cleanBatch,
@@ -15,6 +19,7 @@ import {
   readNumber,
   XrefField,
 } from './lines.ts';
+import { PieceBuilder } from './pieces.ts';
 import { isBareRandomBytes, isPlainTalk } from './random.ts';
 import { type NewRelease, ReleaseBuilder } from './releases.ts';
 import { plainSubject } from './subject.ts';
@@ -24,6 +29,8 @@ export interface RangeParserOptions {
   readonly range: RangeRef;
   readonly groupRanks: GroupRanks;
   readonly format: OverviewFormat;
+  /** Random-named articles that fit one of these are dropped, counted as `garbage_<signature>`. */
+  readonly garbage: readonly GarbageSignature[];
   /** Seeds the tables in memory. Any value gives the same result; take a random one, for posters choose the input. */
   readonly seed: number;
   /** Segments a chunk holds at most; 512 come to about 8 KB. */
@@ -46,6 +53,11 @@ export interface RandomSummary {
 export interface ParsedRange {
   /** The postings, made one by one while they are asked for; may be asked for again. */
   readonly releases: () => Iterable<NewRelease>;
+  /** Files that an edge of the range may have cut: in none of the releases. */
+  readonly pieces: () => Iterable<Piece>;
+  /** Lone parts near an edge, at most one blob an edge. */
+  readonly lone: () => readonly LoneBlob[];
+  readonly candidates: () => Iterable<ProbeCandidate>;
   readonly counts: LineCounts;
   readonly random: RandomSummary;
   /** First and last date of the range's well-formed lines; null when none had one. */
@@ -70,6 +82,9 @@ class Extent {
 const NO_PART = 1;
 /** Lines beyond it would make a range that no plan asks for; the tables are not built for them. */
 const MAX_PART = 9_999_999;
+/** A larger size is no article's: it counts as not stated. Sums over a range stay exact below it. */
+const MAX_ARTICLE_BYTES = 0xffffffff;
+const ZERO = 48;
 
 /**
  * Parses the overview lines of one range: `addBatch` in order of numbers, then `finish` once. A batch is whole lines,
@@ -85,6 +100,7 @@ export class RangeParser {
   private readonly xref: XrefReader;
   private readonly files: FileTable;
   private readonly articles: ArticleTable;
+  private readonly garbage: GarbageTable;
   private readonly skipped = new Map<string, number>();
   private readonly allDates = new Extent();
   private readonly randomDates = new Extent();
@@ -100,6 +116,7 @@ export class RangeParser {
     const { group } = options.range;
     this.xref = new XrefReader(group, options.groupRanks, options.seed);
     this.files = new FileTable(group, options.seed);
+    this.garbage = new GarbageTable(options.garbage);
   }
 
   addBatch(bytes: Uint8Array): void {
@@ -162,31 +179,55 @@ export class RangeParser {
     const subject = files.subjectOf(s, start, end, counter);
     const verdict = files.verdict(subject);
     if (verdict !== 'file') return verdict === 'random' ? this.countRandom(at) : verdict;
-    const part = found ? Math.min(readNumber(s, counter.nStart, counter.nEnd), MAX_PART) : NO_PART;
-    const file = files.fileOf(subject, part, b, line.fieldStart(format.from), line.fieldEnd(format.from));
-    this.addRow(subject, file, part, at, groups);
+    const [fromStart, fromEnd] = [line.fieldStart(format.from), line.fieldEnd(format.from)];
+    const file = files.fileOf(subject, b, fromStart, fromEnd);
+    const garbage = files.isObfuscated(file) ? this.garbageReason() : null;
+    if (garbage !== null) return garbage;
+    const row = this.addRow(at, groups);
+    const { articles } = this;
+    articles.subject[row] = subject;
+    articles.file[row] = file;
+    articles.part[row] = found ? Math.min(readNumber(s, counter.nStart, counter.nEnd), MAX_PART) : NO_PART;
+    articles.width[row] = !found ? 0 : s[counter.nStart] === ZERO ? counter.nEnd - counter.nStart : 1;
+    articles.poster[row] = files.posterOf(subject, file, at, b, fromStart, fromEnd);
     return null;
   }
 
-  private addRow(subject: number, file: number, part: number, at: number, groups: number): void {
+  /** A row with what the line says beside its subject. */
+  private addRow(at: number, groups: number): number {
     const { articles, checked, line } = this;
     const row = articles.add(line.bytes, checked.idStart, checked.idEnd);
-    articles.subject[row] = subject;
-    articles.file[row] = file;
-    articles.part[row] = part;
     articles.bytes[row] = this.lineBytes();
     articles.number[row] = checked.article;
     articles.at[row] = at;
     articles.groups[row] = groups;
+    return row;
+  }
+
+  /** What the current line, whose name is random, is dropped as. */
+  private garbageReason(): string | null {
+    if (this.garbage.isEmpty) return null;
+    const { checked, line, options } = this;
+    const { from } = options.format;
+    return this.garbage.reasonOf(
+      line.bytes,
+      checked.idStart,
+      checked.idEnd,
+      line.fieldStart(from),
+      line.fieldEnd(from),
+    );
   }
 
   private lineBytes(): number {
     const { line } = this;
     const { format } = this.options;
-    return readCount(line.bytes, line.fieldStart(format.bytes), line.fieldEnd(format.bytes));
+    const bytes = readCount(line.bytes, line.fieldStart(format.bytes), line.fieldEnd(format.bytes));
+    return bytes > MAX_ARTICLE_BYTES ? 0 : bytes;
   }
 
   private countRandom(at: number): string {
+    const garbage = this.garbageReason();
+    if (garbage !== null) return garbage;
     this.randomBytes += this.lineBytes();
     this.randomDates.add(at);
     return 'random';
@@ -196,19 +237,19 @@ export class RangeParser {
   finish(): ParsedRange {
     const { articles, files, xref, options } = this;
     articles.fillDates(this.allDates.span()?.firstAt ?? 0);
-    const grouping = new Grouping(articles, files);
+    const edges = { lo: options.range.lo, hi: options.range.hi };
+    const grouping = new Grouping(articles, files, edges);
     const counts = this.counts(grouping);
-    const builder = new ReleaseBuilder({
-      articles,
-      files,
-      grouping,
-      xref,
-      mainGroup: options.range.group,
-      chunkSegments: options.chunkSegments ?? 512,
-    });
+    const tables: RangeTables = { articles, files, grouping, xref, mainGroup: options.range.group };
+    const builder = new ReleaseBuilder(tables, options.chunkSegments ?? 512);
+    const pieces = new PieceBuilder(tables, edges);
+    const finder = new CandidateFinder(tables);
     const span = this.randomDates.span();
     return {
       releases: () => builder.releases(),
+      pieces: () => pieces.pieces(),
+      lone: () => pieces.lone(),
+      candidates: () => finder.candidates(),
       counts,
       random: {
         lines: counts.skipped.random ?? 0,

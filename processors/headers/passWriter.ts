@@ -2,12 +2,13 @@ import type { Clock } from '../../infra/base/clock.ts';
 import { sliceBySize } from '../../streams/codec/releaseSeen.ts';
 import { chunksOpened, chunksWritten } from '../../streams/events/chunks.ts';
 import { type HeadwaterEvent, makeEvent } from '../../streams/events/index.ts';
+import { probeCandidates } from '../../streams/events/probes.ts';
 import { rangeParsed } from '../../streams/events/ranges.ts';
-import { releaseOpened, releaseSeen } from '../../streams/events/releases.ts';
+import { releaseFragments, releaseOpened, releaseSeen } from '../../streams/events/releases.ts';
 import { EpochMs, type Position } from '../../streams/ids.ts';
-import type { Contribution, Interval, LineCounts, RangeRef } from '../../streams/records.ts';
+import type { Contribution, Fragments, Interval, LineCounts, ProbeCandidate, RangeRef } from '../../streams/records.ts';
 import type { EventSink } from '../ports.ts';
-import type { SessionStep } from './rangeSession.ts';
+import type { ReleasesStep, SessionStep } from './rangeSession.ts';
 
 /** A pass that another worker holds already is left to it, and the next one is taken; never as often as this. */
 const OPENINGS_MAX = 1000;
@@ -29,6 +30,8 @@ export class PassWriter {
   #chunksAt: Position = { number: 1, sequence: 0 };
   #seen = 0;
   #written = 0;
+  #fragments = 0;
+  #candidates = 0;
   #totals: PassTotals = { releases: 0, files: 0, segments: 0 };
 
   constructor(range: RangeRef, ports: { readonly sink: EventSink; readonly clock: Clock }, signal: AbortSignal) {
@@ -52,8 +55,19 @@ export class PassWriter {
     throw new RangeError(`${OPENINGS_MAX} passes of ${this.#range.rangeId} are open already`);
   }
 
-  /** The chunks first: a contribution names the position behind which all of its chunks are stored. */
   async write(step: SessionStep): Promise<void> {
+    switch (step.kind) {
+      case 'releases':
+        return await this.#writeReleases(step);
+      case 'fragments':
+        return await this.#writeFragments(step.fragments);
+      case 'candidates':
+        return await this.#writeCandidates(step.candidates);
+    }
+  }
+
+  /** The chunks first: a contribution names the position behind which all of its chunks are stored. */
+  async #writeReleases(step: ReleasesStep): Promise<void> {
     if (step.chunks.length > 0) {
       const data = { ...this.#fields(), k: this.#written++, body: [...step.chunks] };
       this.#chunksAt = await this.#append(makeEvent(chunksWritten, this.#now(), data));
@@ -70,6 +84,16 @@ export class PassWriter {
       files: this.#totals.files + sum((c) => c.files),
       segments: this.#totals.segments + sum((c) => c.segments),
     };
+  }
+
+  async #writeFragments(body: Fragments): Promise<void> {
+    const data = { ...this.#fields(), k: this.#fragments++, body };
+    this.#releasesAt = await this.#append(makeEvent(releaseFragments, this.#now(), data));
+  }
+
+  async #writeCandidates(body: readonly ProbeCandidate[]): Promise<void> {
+    const data = { ...this.#fields(), k: this.#candidates++, body: [...body] };
+    this.#releasesAt = await this.#append(makeEvent(probeCandidates, this.#now(), data));
   }
 
   /** The pass is over: RELEASES and CHUNKS are complete for it. */

@@ -1,23 +1,56 @@
 import { parentPort } from 'node:worker_threads';
 import { initCompression } from '../../streams/codec/compression.ts';
-import type { EncodedChunk } from '../../streams/records.ts';
 import { RangeSession, type SessionStep } from './rangeSession.ts';
 import type { WorkerReply, WorkerRequest } from './workerMessages.ts';
 
 /** The thread that owns a range from inflating its batches to its encoded chunks. One range at a time. */
 let session: RangeSession | null = null;
 
-/** The payloads in one buffer of their own, which can be handed over without a copy. */
-function packed(step: SessionStep): { readonly step: SessionStep; readonly buffer: ArrayBuffer } {
-  const all = new Uint8Array(step.chunks.reduce((sum, { payload }) => sum + payload.length, 0));
-  let at = 0;
-  const chunks = step.chunks.map((chunk): EncodedChunk => {
-    const payload = all.subarray(at, at + chunk.payload.length);
-    payload.set(chunk.payload);
-    at += payload.length;
-    return { ...chunk, payload };
-  });
-  return { step: { ...step, chunks }, buffer: all.buffer };
+/** Copies byte strings into one buffer of their own, which can be handed over without a further copy. */
+class Packing {
+  readonly #all: Uint8Array<ArrayBuffer>;
+  #at = 0;
+
+  constructor(bytes: number) {
+    this.#all = new Uint8Array(bytes);
+  }
+
+  get buffer(): ArrayBuffer {
+    return this.#all.buffer;
+  }
+
+  put(bytes: Uint8Array): Uint8Array {
+    const copy = this.#all.subarray(this.#at, this.#at + bytes.length);
+    copy.set(bytes);
+    this.#at += bytes.length;
+    return copy;
+  }
+}
+
+const payloadBytes = (list: readonly { readonly payload: Uint8Array }[]): number =>
+  list.reduce((sum, { payload }) => sum + payload.length, 0);
+
+/** A step with all of its payloads in one buffer; null when it has none. */
+function packed(step: SessionStep): { readonly step: SessionStep; readonly buffer: ArrayBuffer | null } {
+  switch (step.kind) {
+    case 'releases': {
+      const packing = new Packing(payloadBytes(step.chunks));
+      const chunks = step.chunks.map((chunk) => ({ ...chunk, payload: packing.put(chunk.payload) }));
+      return { step: { ...step, chunks }, buffer: packing.buffer };
+    }
+    case 'fragments': {
+      const { pieces, lone } = step.fragments;
+      const hashBytes = lone.reduce((sum, { hashes }) => sum + hashes.length, 0);
+      const packing = new Packing(payloadBytes(pieces) + payloadBytes(lone) + hashBytes);
+      const fragments = {
+        pieces: pieces.map((piece) => ({ ...piece, payload: packing.put(piece.payload) })),
+        lone: lone.map((blob) => ({ ...blob, hashes: packing.put(blob.hashes), payload: packing.put(blob.payload) })),
+      };
+      return { step: { ...step, fragments }, buffer: packing.buffer };
+    }
+    case 'candidates':
+      return { step, buffer: null };
+  }
 }
 
 function answer(request: WorkerRequest): { readonly reply: WorkerReply; readonly transfer?: ArrayBuffer } {
@@ -39,7 +72,7 @@ function answer(request: WorkerRequest): { readonly reply: WorkerReply; readonly
         return { reply: { kind: 'step', step } };
       }
       const { step: moved, buffer } = packed(step);
-      return { reply: { kind: 'step', step: moved }, transfer: buffer };
+      return { reply: { kind: 'step', step: moved }, ...(buffer === null ? {} : { transfer: buffer }) };
     }
   }
 }

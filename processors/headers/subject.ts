@@ -26,6 +26,8 @@ export interface SubjectPieces {
   readonly part: number | null;
   readonly parts: number | null;
   readonly counterRule: CounterRule;
+  /** The bracket that opened the counter, empty without one. */
+  readonly bracket: string;
 }
 
 /** What the core makes of a subject. Names are null when the subject holds none. */
@@ -59,13 +61,18 @@ const noControls = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced here.
   text.replace(/[\u0000-\u001f\u007f\u00a0]/g, ' ');
 
-/** Removes copies of the part counter that stand right beside it: `yEnc (7/250) (7/250)`. */
+/**
+ * Removes copies of the part counter that stand right beside it: `yEnc (7/250) (7/250)`. The total alone tells a copy, not
+ * the number: what is read must be the same for all parts of a file. Left of the counter also the bracket must be the same,
+ * for files are counted there too.
+ */
 function withoutCopies(p: SubjectPieces): { readonly before: string; readonly after: string } {
-  const same = (m: RegExpExecArray | null) => m !== null && Number(m[1]) === p.part && Number(m[2]) === p.parts;
+  const same = (m: RegExpExecArray | null) => m !== null && Number(m[2]) === p.parts;
   const left = p.counterRule === 'last_group' ? GROUP_AT_END.exec(p.before) : null;
   const right = GROUP_AT_START.exec(p.after);
+  const copied = same(left) && (p.bracket === '' || left![0].trimStart().startsWith(p.bracket));
   return {
-    before: same(left) ? p.before.slice(0, left!.index) : p.before,
+    before: copied ? p.before.slice(0, left!.index) : p.before,
     after: same(right) ? p.after.slice(right![0].length) : p.after,
   };
 }
@@ -176,7 +183,7 @@ export function readPieces(pieces: SubjectPieces): SubjectReading {
   const obfuscated = base !== null && looksObfuscated(base);
   const kind = kindOf({ ...pieces, before: text, after: rest }, names, yenc, obfuscated);
   const nothing = kind === 'per_article_random' || (kind === 'text' && pieces.part === null);
-  const repeated = isEcho(pieces, names, obfuscated);
+  const repeated = isEcho(pieces, names, obfuscated && rule === 'name');
   const echo = repeated ? names.counter : null;
   const ownText = echo === null ? text : text.slice(0, echo.start) + text.slice(echo.end);
   const counted = nothing || repeated ? null : names;
@@ -199,12 +206,14 @@ export function readPieces(pieces: SubjectPieces): SubjectReading {
   };
 }
 
-/** `[2256/2574] - "7e808f5e537ffc3d" yEnc (2256/2574)`: some tools write the part counter where others count files. */
-const isEcho = (p: SubjectPieces, names: Names, obfuscated: boolean): boolean =>
-  obfuscated &&
+/**
+ * `[2256/2574] - "7e808f5e537ffc3d" yEnc (2256/2574)`: some tools write the part counter where others count files. The total
+ * tells it, not the number, so that all parts of a file are read alike: names of this kind differ from file to file anyway.
+ */
+const isEcho = (p: SubjectPieces, names: Names, named: boolean): boolean =>
+  named &&
   !isSingle(p) &&
   names.counter !== null &&
-  names.index === p.part &&
   names.total === p.parts &&
   names.name !== null &&
   roleOf(names.name.name) === 'other';
@@ -226,7 +235,7 @@ export function plainSubject(bytes: Uint8Array): Uint8Array {
 export function piecesOf(bytes: Uint8Array, counter: PartCounter): SubjectPieces {
   const charset = charsetOf(bytes);
   if (counter.rule === 'none') {
-    return { before: readText(bytes, charset), after: '', part: null, parts: null, counterRule: 'none' };
+    return { before: readText(bytes, charset), after: '', part: null, parts: null, counterRule: 'none', bracket: '' };
   }
   const number = (start: number, end: number) => Number(readText(bytes.subarray(start, end), charset));
   return {
@@ -235,6 +244,7 @@ export function piecesOf(bytes: Uint8Array, counter: PartCounter): SubjectPieces
     part: number(counter.nStart, counter.nEnd),
     parts: number(counter.mStart, counter.mEnd),
     counterRule: counter.rule,
+    bracket: counter.start < counter.nStart ? String.fromCharCode(bytes[counter.start]!) : '',
   };
 }
 

@@ -15,6 +15,13 @@ export const readText = (bytes: Uint8Array, charset: Charset = charsetOf(bytes))
     : windows1252.decode(bytes);
 };
 
+/** The first `limit` UTF-16 units of a text, fewer where that would cut a character in two. */
+export const cutText = (text: string, limit: number): string => {
+  if (text.length <= limit) return text;
+  const last = text.charCodeAt(limit - 1);
+  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? limit - 1 : limit);
+};
+
 const WORD = /=\?([A-Za-z0-9_.:-]{1,40})(?:\*[A-Za-z-]+)?\?([bBqQ])\?([^?]*)\?=/g;
 
 const wordBytes = (encoding: string, payload: string): Uint8Array => {

@@ -22,14 +22,19 @@ const ANY = /\.(?=[A-Za-z0-9]*[A-Za-z])[A-Za-z0-9]{2,5}$/;
 export const hasKnownExtension = (name: string): boolean => KNOWN.test(name.trim());
 export const hasExtension = (name: string): boolean => KNOWN.test(name.trim()) || ANY.test(name.trim());
 
+const IS_VOLUME = /\.(?:part\d+(?:\.(?:rar|rev))?|[r-z]\d{2,3}|\d{3}|rev)$/;
+const IS_ARCHIVE = new RegExp(`\\.(?:${ARCHIVE})$`);
+const IS_HELPER = new RegExp(`\\.(?:${HELPER})$`);
+const IS_MEDIA = new RegExp(`\\.(?:${MEDIA})$`);
+
 export const roleOf = (name: string): FileRole => {
   const lower = name.trim().toLowerCase();
   if (/\.par2?$/.test(lower)) return 'par2';
   if (/\.nfo$/.test(lower)) return 'nfo';
-  if (/\.(?:part\d+(?:\.(?:rar|rev))?|[r-z]\d{2,3}|\d{3}|rev)$/.test(lower)) return 'volume';
-  if (new RegExp(`\\.(?:${ARCHIVE})$`).test(lower)) return 'archive';
-  if (new RegExp(`\\.(?:${HELPER})$`).test(lower)) return 'helper';
-  return new RegExp(`\\.(?:${MEDIA})$`).test(lower) ? 'media' : 'other';
+  if (IS_VOLUME.test(lower)) return 'volume';
+  if (IS_ARCHIVE.test(lower)) return 'archive';
+  if (IS_HELPER.test(lower)) return 'helper';
+  return IS_MEDIA.test(lower) ? 'media' : 'other';
 };
 
 /** The name without the suffixes of volume, recovery and type, so that all files of a set come to the same. */

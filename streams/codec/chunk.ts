@@ -90,7 +90,7 @@ const rawIds = (ids: IdColumns, { idBytes, idStart, idEnd }: SegmentColumns): Ui
     return id;
   });
 
-const write = (input: ChunkColumns, ids: IdColumns): Uint8Array => {
+const write = (input: ChunkColumns, ids: IdColumns, plain: boolean): Uint8Array => {
   const { files, columns } = input;
   const sizes = gatherSizes(input);
   const out = new ByteWriter(4096);
@@ -102,7 +102,7 @@ const write = (input: ChunkColumns, ids: IdColumns): Uint8Array => {
   const sizePlan = planNumbers(sizes, sizes.length, false);
   writePlan(out, sizePlan);
   const constants = ids.bindings.flatMap(({ prefix, suffix }) => [prefix, suffix]);
-  writeCold(out, Buffer.concat([...heads.subjects, ...tables, ...constants, ...rawIds(ids, columns)]));
+  writeCold(out, Buffer.concat([...heads.subjects, ...tables, ...constants, ...rawIds(ids, columns)]), plain);
   const bits = new BitWriter(out);
   writeNumbers(bits, sizePlan, sizes, sizes.length);
   writeIdBits(bits, ids, plans);
@@ -316,13 +316,14 @@ const checkLimits = ({ files }: ChunkColumns): void => {
 /**
  * Encodes a chunk given as columns. Every id that fits its file's template does so byte for byte; the rest is kept as it is.
  * One chunk in 64 is decoded again and compared; should it differ, its ids are all kept as they are.
- * RangeError on what no chunk can hold (limits, a hash that is not 16 hex digits).
+ * `plain`: texts uncompressed, for payloads that are packed together later. RangeError on what no chunk can hold (limits, a
+ * hash that is not 16 hex digits).
  */
-export const encodeChunkColumns = (input: ChunkColumns): Uint8Array => {
+export const encodeChunkColumns = (input: ChunkColumns, plain = false): Uint8Array => {
   checkLimits(input);
-  const payload = write(input, encodeIds(input));
+  const payload = write(input, encodeIds(input), plain);
   if (payload[payload.length - 4]! % PROOF_EVERY !== 0 || reproduces(payload, input)) return payload;
-  return write(input, allRaw(input));
+  return write(input, allRaw(input), plain);
 };
 
 /** `encodeChunkColumns` for segments as objects. */

@@ -53,10 +53,13 @@ const chooseCold = (bytes: Uint8Array): { how: number; content: Uint8Array } => 
   return { how: long ? FRAME : PRIMED, content };
 };
 
-/** Writes the texts: how, raw length, stored length, content. RangeError above MAX_COLD_BYTES. */
-export const writeCold = (out: ByteWriter, bytes: Uint8Array): void => {
+/**
+ * Writes the texts: how, raw length, stored length, content. RangeError above MAX_COLD_BYTES. `plain`: as they are, for a
+ * payload that is compressed together with many others later on.
+ */
+export const writeCold = (out: ByteWriter, bytes: Uint8Array, plain = false): void => {
   if (bytes.length > MAX_COLD_BYTES) throw new RangeError(`${bytes.length} bytes of texts in a chunk`);
-  const { how, content } = chooseCold(bytes);
+  const { how, content } = plain ? { how: STORED, content: bytes } : chooseCold(bytes);
   out.varint(content.length * 3 + how);
   if (how !== STORED) out.varint(bytes.length);
   out.raw(content);

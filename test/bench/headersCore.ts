@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { ArticleTable } from '../../processors/headers/articles.ts';
+import { DEFAULT_GARBAGE } from '../../processors/headers/garbage.ts';
 import { STANDARD_FORMAT } from '../../processors/headers/lines.ts';
 import { createRangeParser } from '../../processors/headers/parseRange.ts';
 import { encodeChunkColumns } from '../../streams/codec/chunk.ts';
@@ -51,7 +52,14 @@ function run(batches: readonly Uint8Array[]): void {
     const { user, system } = process.cpuUsage(began);
     return (user + system) / 1000;
   };
-  const parser = createRangeParser({ range, groupRanks: new Map(), format: STANDARD_FORMAT, seed: 7, columns });
+  const parser = createRangeParser({
+    range,
+    groupRanks: new Map(),
+    format: STANDARD_FORMAT,
+    garbage: DEFAULT_GARBAGE,
+    seed: 7,
+    columns,
+  });
   for (const batch of batches) parser.addBatch(batch);
   const parsedMs = ms();
   const result = parser.finish();

@@ -7,6 +7,7 @@ import { makeEvent } from '../../streams/events/index.ts';
 import { EpochMs, Group } from '../../streams/ids.ts';
 import { ManualClock } from './manualClock.ts';
 import { MemoryEvents } from './memoryEvents.ts';
+import { MemoryGarbageTables } from './memoryGarbage.ts';
 import { MemoryGroupLists, MemoryPasses, MemoryRangeLedger } from './memoryLedgers.ts';
 
 /** Conditions that are open now, and every report in order. */
@@ -40,6 +41,7 @@ export const processorWorld = () => {
     reader: events,
     overview: events,
     groupLists: new MemoryGroupLists(events),
+    garbageTables: new MemoryGarbageTables(events),
     passes: new MemoryPasses(events),
   };
 };

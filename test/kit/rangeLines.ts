@@ -2,14 +2,20 @@
 import { STANDARD_FORMAT } from '../../processors/headers/lines.ts';
 import { createRangeParser, type ParsedRange } from '../../processors/headers/parseRange.ts';
 import type { GroupRanks } from '../../processors/headers/xref.ts';
+import { decodeChunk } from '../../streams/codec/chunk.ts';
+import { decodePieces } from '../../streams/codec/fragments.ts';
 import { filesOf } from '../../streams/codec/segmentColumns.ts';
+import type { GarbageSignature } from '../../streams/events/control.ts';
 import { ArticleNumber, Backbone, Epoch, Group, RangeId } from '../../streams/ids.ts';
-import type { RangeRef } from '../../streams/records.ts';
+import type { Piece, RangeRef } from '../../streams/records.ts';
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 export const START = Date.UTC(2024, 0, 10);
 export const OWN = Group('alt.binaries.own');
+
+/** A number so far from both edges of the default range that neither can have cut a file there. */
+export const MIDDLE = 500_000;
 
 export const rangeOf = (lo = 1, hi = 1_000_000): RangeRef => ({
   backbone: Backbone('bb'),
@@ -45,6 +51,7 @@ interface Options {
   readonly ranks?: GroupRanks;
   readonly range?: RangeRef;
   readonly chunkSegments?: number;
+  readonly garbage?: readonly GarbageSignature[];
 }
 
 export function parse(batches: readonly (string | Uint8Array)[], o: Options = {}): ParsedRange {
@@ -52,6 +59,7 @@ export function parse(batches: readonly (string | Uint8Array)[], o: Options = {}
     range: o.range ?? rangeOf(),
     groupRanks: o.ranks ?? new Map(),
     format: STANDARD_FORMAT,
+    garbage: o.garbage ?? [],
     seed: o.seed ?? 1,
     ...(o.chunkSegments === undefined ? {} : { chunkSegments: o.chunkSegments }),
   });
@@ -59,11 +67,16 @@ export function parse(batches: readonly (string | Uint8Array)[], o: Options = {}
   return parser.finish();
 }
 
+const plainPiece = ({ payload, ...head }: Piece) => ({ ...head, files: decodeChunk(payload) });
+
 /** Everything a range says, as plain values. */
 export const recordsOf = (parsed: ParsedRange) => ({
   counts: parsed.counts,
   random: parsed.random,
   dateSpan: parsed.dateSpan,
+  pieces: [...parsed.pieces()].map(plainPiece),
+  lone: parsed.lone().flatMap(({ payload }) => decodePieces(payload).map(plainPiece)),
+  candidates: [...parsed.candidates()],
   releases: [...parsed.releases()].map(({ contribution, chunks }) => ({
     contribution,
     chunks: chunks.map(({ content, ...head }) => ({ ...head, files: filesOf(content) })),

@@ -3,7 +3,7 @@ import { headersProcessor } from '../../../processors/headers/headersProcessor.t
 import { defaultWorkers, WorkerPool } from '../../../processors/headers/workerPool.ts';
 import { runProcessor } from '../../../processors/run.ts';
 import { passLedger } from '../../../projections/catalog/rows.ts';
-import { groupLists } from '../../../projections/control/rows.ts';
+import { garbageVersion, groupLists } from '../../../projections/control/rows.ts';
 import { rangeLedger } from '../../../projections/ranges/rows.ts';
 import type { ServiceDefinition } from '../service.ts';
 
@@ -20,6 +20,7 @@ export const headersService: ServiceDefinition = {
         ...context,
         ledger: rangeLedger(db),
         groupLists: groupLists(db),
+        garbageTables: { version: async (version) => (await garbageVersion(db, version))?.signatures ?? null },
         passes: passLedger(db),
         workers,
         seed: () => randomBytes(4).readUInt32LE(),

@@ -64,7 +64,9 @@ describe('any input', () => {
           expect(total(parsed.counts)).toBe(parsed.counts.lines);
           const records = recordsOf(parsed);
           const segments = records.releases.reduce((sum, r) => sum + r.contribution.segments, 0);
-          expect(segments).toBe(parsed.counts.kept);
+          const inPieces = records.pieces.reduce((sum, p) => sum + p.segments, 0);
+          expect(segments + inPieces).toBe(parsed.counts.kept);
+          expect(records.lone.length).toBeLessThanOrEqual(parsed.counts.skipped.random ?? 0);
           for (const { contribution, chunks } of records.releases) {
             expect(chunks.map((c) => c.k)).toEqual([...Array(contribution.chunks).keys()]);
             expect(chunks.reduce((sum, c) => sum + c.segments, 0)).toBe(contribution.segments);

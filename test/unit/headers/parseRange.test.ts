@@ -7,6 +7,7 @@ import {
   HOUR,
   lineOf,
   type Made,
+  MIDDLE,
   OWN,
   parse,
   parseLines,
@@ -29,7 +30,7 @@ describe('a range', () => {
     const base = 'Harbor.Lights.S01E05.720p-ABC';
     const file = (name: string, i: number, first: number, total: number) =>
       Array.from({ length: total }, (_, k) => ({
-        number: first + k,
+        number: MIDDLE + first + k,
         subject: `[${i}/3] - "${base}.${name}" yEnc (${k + 1}/${total})`,
         bytes: 100 * i,
         at: k * HOUR,
@@ -48,8 +49,8 @@ describe('a range', () => {
       poster: 'poster <p@x.y>',
       mainGroup: OWN,
       groups: [OWN],
-      firstNumber: 10,
-      lastNumber: 14,
+      firstNumber: MIDDLE + 10,
+      lastNumber: MIDDLE + 14,
       firstAt: START,
       lastAt: START + 2 * HOUR,
       files: 3,
@@ -77,7 +78,7 @@ describe('a range', () => {
       ...[1, 9, 10, 100].map((n) => `"zéro.rar" yEnc (${String(n).padStart(3, '0')}/200)`),
       ...[1, 9, 10, 100].map((n) => `"plain.rar" yEnc (${n} of 100) 4711`),
     ];
-    const lines = subjects.map((subject, i) => lineOf({ number: i + 1, subject }));
+    const lines = subjects.map((subject, i) => lineOf({ number: MIDDLE + i + 1, subject }));
     for (const [encoding, bytes] of [
       ['utf8', Buffer.from(lines.join(''))],
       ['latin1', Buffer.from(lines.join(''), 'latin1')],
@@ -91,11 +92,11 @@ describe('a range', () => {
   it('keeps the larger body of two articles for a part, of equal ones the lower id, and counts the time of both', () => {
     const subject = (n: number) => `"Some.Title.rar" yEnc (${n}/2)`;
     const { releases, counts } = parseLines([
-      { number: 1, subject: subject(1), bytes: 10, id: 'small@x', at: 0 },
-      { number: 2, subject: subject(1), bytes: 20, id: 'large@x', at: HOUR },
-      { number: 3, subject: subject(2), bytes: 10, id: 'b@x', at: HOUR },
-      { number: 4, subject: subject(2), bytes: 10, id: 'a@x', at: 2 * HOUR },
-      { number: 5, subject: subject(2), bytes: 10, id: 'c@x', at: 5 * HOUR },
+      { number: MIDDLE + 1, subject: subject(1), bytes: 10, id: 'small@x', at: 0 },
+      { number: MIDDLE + 2, subject: subject(1), bytes: 20, id: 'large@x', at: HOUR },
+      { number: MIDDLE + 3, subject: subject(2), bytes: 10, id: 'b@x', at: HOUR },
+      { number: MIDDLE + 4, subject: subject(2), bytes: 10, id: 'a@x', at: 2 * HOUR },
+      { number: MIDDLE + 5, subject: subject(2), bytes: 10, id: 'c@x', at: 5 * HOUR },
     ]);
     expect(filesIn(releases[0]!)[0]!.segments).toEqual([
       { part: 1, bytes: 20, messageId: 'large@x' },
@@ -104,8 +105,8 @@ describe('a range', () => {
     expect(releases[0]!.contribution).toMatchObject({
       firstAt: START,
       lastAt: START + 5 * HOUR,
-      firstNumber: 1,
-      lastNumber: 5,
+      firstNumber: MIDDLE + 1,
+      lastNumber: MIDDLE + 5,
       segments: 2,
       bytes: 30,
       filesComplete: 1,
@@ -114,13 +115,20 @@ describe('a range', () => {
   });
 
   it('splits the postings of a key at a gap of 3 days and not before, each complete for itself', () => {
-    const first = partsOf('some.title.rar', 2, 1);
-    const again = (after: number) => partsOf('some.title.rar', 2, 11, { at: after });
+    const first = partsOf('some.title.rar', 2, MIDDLE + 1);
+    const again = (after: number) => partsOf('some.title.rar', 2, MIDDLE + 11, { at: after });
     expect(parseLines([...first, ...again(3 * DAY - 1000)]).releases).toHaveLength(1);
     const { releases, counts } = parseLines([...first, ...again(3 * DAY)]);
     expect(releases.map((r) => r.contribution)).toMatchObject([
-      { posting: 0, firstNumber: 1, lastNumber: 2, filesComplete: 1, segments: 2, firstAt: START },
-      { posting: 1, firstNumber: 11, lastNumber: 12, filesComplete: 1, segments: 2, firstAt: START + 3 * DAY },
+      { posting: 0, firstNumber: MIDDLE + 1, lastNumber: MIDDLE + 2, filesComplete: 1, segments: 2, firstAt: START },
+      {
+        posting: 1,
+        firstNumber: MIDDLE + 11,
+        lastNumber: MIDDLE + 12,
+        filesComplete: 1,
+        segments: 2,
+        firstAt: START + 3 * DAY,
+      },
     ]);
     expect(releases[0]!.contribution.key).toBe(releases[1]!.contribution.key);
     expect(releases[0]!.contribution.fileHashes).toEqual(releases[1]!.contribution.fileHashes);
@@ -128,7 +136,7 @@ describe('a range', () => {
   });
 
   it('gives an article without a readable date that of the line before it, at the start that of the one after', () => {
-    const [a, b, c] = partsOf('some.title.rar', 3, 1);
+    const [a, b, c] = partsOf('some.title.rar', 3, MIDDLE + 1);
     const { releases, dateSpan } = parseLines([
       { ...a!, at: 'never' },
       { ...b!, at: DAY },
@@ -141,7 +149,7 @@ describe('a range', () => {
 
   it('keeps sets of different stated totals apart, and posters only where the base is nobody’s own', () => {
     const keys = (subject: string, from: string) =>
-      parseLines([{ number: 1, subject, from }]).releases.map((r) => r.contribution.key)[0];
+      parseLines([{ number: MIDDLE + 1, subject, from }]).releases.map((r) => r.contribution.key)[0];
     expect(keys('[1/2] "Some.Title.rar" yEnc (1/1)', 'a')).toBe(keys('[2/2] "some title.par2" yEnc (1/1)', 'b'));
     expect(keys('[1/2] "Some.Title.rar" yEnc (1/1)', 'a')).not.toBe(keys('[1/3] "Some.Title.rar" yEnc (1/1)', 'a'));
     expect(keys('[1/2] "sample.rar" yEnc (1/1)', 'a')).not.toBe(keys('[1/2] "sample.rar" yEnc (1/1)', 'b'));
@@ -153,7 +161,7 @@ describe('a range', () => {
   it('keeps files of one name apart by poster where the name is generic, and together where it is not', () => {
     const both = (name: string) =>
       parseLines(
-        ['a', 'b'].map((from, i) => ({ number: i + 1, from, subject: `"${name}" yEnc (${i + 1}/2)` })),
+        ['a', 'b'].map((from, i) => ({ number: MIDDLE + i + 1, from, subject: `"${name}" yEnc (${i + 1}/2)` })),
       ).releases.map((r) => r.contribution.files);
     expect(both('sample.avi')).toEqual([1, 1]);
     expect(both('Some.Title.2011.avi')).toEqual([1]);
@@ -161,14 +169,14 @@ describe('a range', () => {
 
   it('counts random posts, text and lone parts of obfuscated names without a row', () => {
     const { releases, counts, random } = parseLines([
-      { number: 1, subject: 'q07sm3WntuDK4fAokUvxymKQ8qAN93MmoBZ9pax', bytes: 5 },
-      { number: 2, subject: 'SYIYmVbip01p4wnQrfwh8ywdX5Kyh0XSOXkw4IiwF yEnc (1/1)', bytes: 5, at: HOUR },
-      { number: 3, subject: '"7e808f5e537ffc3d7e808f5e537ffc3d.bin" yEnc (1/1)', bytes: 5 },
-      { number: 4, subject: 'Re: what a nice day' },
-      { number: 5, subject: 'How to read .pdf files?' },
-      { number: 6, subject: '"5KzdcWdGVGUG83Q9jv8KXht4O2k57x.mkv" yEnc (4/400)', bytes: 7, at: 2 * HOUR },
-      { number: 7, subject: '"9ciQK4R3mMmKGyhEXWTqlk.mkv" yEnc (1/3)' },
-      { number: 8, subject: '"9ciQK4R3mMmKGyhEXWTqlk.mkv" yEnc (2/3)' },
+      { number: MIDDLE + 1, subject: 'q07sm3WntuDK4fAokUvxymKQ8qAN93MmoBZ9pax', bytes: 5 },
+      { number: MIDDLE + 2, subject: 'SYIYmVbip01p4wnQrfwh8ywdX5Kyh0XSOXkw4IiwF yEnc (1/1)', bytes: 5, at: HOUR },
+      { number: MIDDLE + 3, subject: '"7e808f5e537ffc3d7e808f5e537ffc3d.bin" yEnc (1/1)', bytes: 5 },
+      { number: MIDDLE + 4, subject: 'Re: what a nice day' },
+      { number: MIDDLE + 5, subject: 'How to read .pdf files?' },
+      { number: MIDDLE + 6, subject: '"5KzdcWdGVGUG83Q9jv8KXht4O2k57x.mkv" yEnc (4/400)', bytes: 7, at: 2 * HOUR },
+      { number: MIDDLE + 7, subject: '"9ciQK4R3mMmKGyhEXWTqlk.mkv" yEnc (1/3)' },
+      { number: MIDDLE + 8, subject: '"9ciQK4R3mMmKGyhEXWTqlk.mkv" yEnc (2/3)' },
     ]);
     expect(releases.map((r) => r.contribution)).toMatchObject([
       { name: '9ciQK4R3mMmKGyhEXWTqlk', obfuscated: true, segments: 2, segmentsTotal: 3, filesComplete: 0 },
@@ -178,13 +186,16 @@ describe('a range', () => {
   });
 
   it('counts lines outside its numbers, for they are another range’s', () => {
-    const range = rangeOf(2, 3);
-    const { counts } = parseLines(partsOf('some.title.rar', 4, 1), { range });
+    const range = rangeOf(MIDDLE + 2, MIDDLE + 3);
+    const { counts } = parseLines(partsOf('some.title.rar', 4, MIDDLE + 1), { range });
     expect(counts).toEqual({ lines: 4, kept: 2, skipped: { outside_range: 2 } });
   });
 
   it('takes the total that most parts state when they disagree, as one file', () => {
-    const line = (n: number, total: number): Made => ({ number: n, subject: `"Some.Title.rar" yEnc (${n}/${total})` });
+    const line = (n: number, total: number): Made => ({
+      number: MIDDLE + n,
+      subject: `"Some.Title.rar" yEnc (${n}/${total})`,
+    });
     const { releases } = parseLines([line(1, 24), line(2, 1297), line(3, 1297)]);
     expect(releases[0]!.contribution).toMatchObject({ files: 1, segments: 3, segmentsTotal: 1297 });
     expect(filesIn(releases[0]!)[0]).toMatchObject({ parts: 1297 });
@@ -192,13 +203,16 @@ describe('a range', () => {
 
   it('reads encoded words before it looks for the counter', () => {
     const subject = (n: number) => `=?UTF-8?Q?=5B01/12=5D_=22Caf=C3=A9.Nord.part01.rar=22_yEnc_=28${n}/2=29?=`;
-    const { releases } = parseLines([1, 2].map((n) => ({ number: n, subject: subject(n) })));
+    const { releases } = parseLines([1, 2].map((n) => ({ number: MIDDLE + n, subject: subject(n) })));
     expect(releases[0]!.contribution).toMatchObject({ name: 'Café.Nord', filesTotal: 12, filesComplete: 1 });
     expect(subjectFor(filesIn(releases[0]!)[0]!, 2)).toBe('[01/12] "Café.Nord.part01.rar" yEnc (2/2)');
   });
 
   it('slices the segments of a contribution over chunks and loses none', () => {
-    const lines = [...partsOf('some.title.part1.rar', 7, 1), ...partsOf('some.title.part2.rar', 6, 11)];
+    const lines = [
+      ...partsOf('some.title.part1.rar', 7, MIDDLE + 1),
+      ...partsOf('some.title.part2.rar', 6, MIDDLE + 11),
+    ];
     const [release] = parseLines(lines, { chunkSegments: 5 }).releases;
     expect(release!.chunks.map((c) => [c.k, c.segments])).toEqual([
       [0, 5],
