@@ -28,6 +28,8 @@ export const probes: Projection<void> = {
        preference int2, random bool, kind text, message_id text, file_hash bytea`,
     ),
     stagingTable('stage_probes_release', 'key uuid, component int8, first_at int8, last_at int8, settled bool'),
+    stagingTable('stage_probes_row', 'key uuid, kind text, message_id text, attempts int4'),
+    stagingTable('stage_probes_gone', 'key uuid, kind text, message_id text, attempts int4'),
     stagingTable(
       'stage_probes_chosen',
       `key uuid, kind text, message_id text, file_hash bytea, part int8, bytes int8, random bool, first_at int8,

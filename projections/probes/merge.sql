@@ -38,6 +38,10 @@ INSERT INTO stage_probes_affected (key) SELECT DISTINCT key FROM gone;
 
 UPDATE source s SET run = r.run, pass = r.pass FROM stage_probes_resolved r WHERE s.id = r.source_id AND r.raised;
 
+SET LOCAL enable_hashjoin = on;
+SET LOCAL enable_mergejoin = on;
+SET LOCAL enable_nestloop = off;
+
 WITH live AS (
   INSERT INTO candidate
     (key, source_id, kind, message_id, position, at, rank, part, bytes, first_at, last_at, preference, random, file_hash)
@@ -55,6 +59,10 @@ INSERT INTO stage_probes_affected (key) SELECT DISTINCT key FROM live;
 INSERT INTO stage_probes_affected (key) SELECT DISTINCT key FROM stage_probes_settled;
 INSERT INTO stage_probes_key (key) SELECT DISTINCT key FROM stage_probes_affected ORDER BY key;
 ANALYZE stage_probes_key;
+
+SET LOCAL enable_hashjoin = off;
+SET LOCAL enable_mergejoin = off;
+SET LOCAL enable_nestloop = on;
 
 -- 2. Settlements. Only candidates that came before one can be settled by it, and no candidate gets older: once there is no
 -- such candidate a settlement tells nothing any more. A later one replaces those less than 3 days (259,200,000 ms) away.
@@ -95,6 +103,13 @@ SELECT r.key, r.component, r.first_at, r.last_at,
           FROM stage_probes_member GROUP BY key, component) r;
 ANALYZE stage_probes_release (key);
 
+-- What the queue has of these keys now, out of the large table.
+INSERT INTO stage_probes_row (key, kind, message_id, attempts)
+SELECT p.key, p.kind, p.message_id, p.attempts
+  FROM stage_probes_key k JOIN probe p ON p.key = k.key
+ WHERE p.chosen;
+ANALYZE stage_probes_row (key);
+
 SET LOCAL enable_hashjoin = on;
 SET LOCAL enable_mergejoin = on;
 SET LOCAL enable_nestloop = off;
@@ -113,21 +128,23 @@ SELECT DISTINCT ON (key, kind, message_id)
  ORDER BY key, kind, message_id, component;
 ANALYZE stage_probes_chosen (key);
 
+INSERT INTO stage_probes_gone (key, kind, message_id, attempts)
+SELECT r.key, r.kind, r.message_id, r.attempts FROM stage_probes_row r
+ WHERE NOT EXISTS (SELECT FROM stage_probes_chosen c
+                    WHERE c.key = r.key AND c.kind = r.kind AND c.message_id = r.message_id);
+ANALYZE stage_probes_gone (key);
+
 SET LOCAL enable_hashjoin = off;
 SET LOCAL enable_mergejoin = off;
 SET LOCAL enable_nestloop = on;
 
 -- 5. The queue. A row that nothing is known of is as good as none: with it, what an article that was the best for a moment
 -- leaves behind would depend on where a batch ends. One with attempts stays, and goes on when it is chosen again.
-DELETE FROM probe p USING stage_probes_key k
- WHERE p.key = k.key AND p.attempts = 0
-   AND NOT EXISTS (SELECT FROM stage_probes_chosen c
-                    WHERE (c.key, c.kind, c.message_id) = (p.key, p.kind, p.message_id));
+DELETE FROM probe p USING stage_probes_gone g
+ WHERE p.key = g.key AND p.kind = g.kind AND p.message_id = g.message_id AND g.attempts = 0;
 
-UPDATE probe p SET chosen = false FROM stage_probes_key k
- WHERE p.key = k.key AND p.chosen
-   AND NOT EXISTS (SELECT FROM stage_probes_chosen c
-                    WHERE (c.key, c.kind, c.message_id) = (p.key, p.kind, p.message_id));
+UPDATE probe p SET chosen = false FROM stage_probes_gone g
+ WHERE p.key = g.key AND p.kind = g.kind AND p.message_id = g.message_id AND g.attempts > 0;
 
 INSERT INTO probe AS p
   (key, kind, message_id, file_hash, part, bytes, random, first_at, last_at, next_attempt_at, priority)
