@@ -1,0 +1,193 @@
+/**
+ * A world read in some way: cut into ranges that are parsed in any order, crash, are parsed again with other lines, are haunted by
+ * zombies, while fragments are merged from old views. Only the real pure cores decide; this file schedules.
+ */
+import { closingRule } from '../../../processors/fragments/closing.ts';
+import { mergePieces } from '../../../processors/fragments/mergePieces.ts';
+import { mergeIntervals } from '../../../processors/intervals.ts';
+import type { Resolution } from '../../../processors/resolution.ts';
+import { FragmentsState, type PlacedUnit } from '../../../projections/fragments/step.ts';
+import { encodeMergedChunks, encodeMerges } from '../../../streams/codec/merges.ts';
+import type { StoredEvent } from '../../../streams/envelope.ts';
+import { definitionOf, EVENTS, type HeadwaterEvent, makeEvent } from '../../../streams/events/index.ts';
+import { EpochMs, type Position } from '../../../streams/ids.ts';
+import { mergesDigest } from '../../../streams/merges.ts';
+import type { Interval } from '../../../streams/records.ts';
+import type { Random } from '../../bench/random.ts';
+import { listFor, type Pass, type Span, saidBy } from './passes.ts';
+import type { Numbered, World } from './world.ts';
+
+const HOUR = 3_600_000;
+
+/** Articles of a range as an earlier run may have found them: some not there yet, some that were cancelled since. */
+type Content = Numbered['articles'];
+
+interface Planned extends Span {
+  readonly place: Numbered;
+  /** Passes in order; the last one says all and has the final content. */
+  readonly passes: Pass[];
+  /** What is left to say of the current pass; null before it began. */
+  left: HeadwaterEvent[] | null;
+  at: number;
+  /** RELEASES sequence after which it is parsed, while no later pass was begun. */
+  parsedAt: number | null;
+}
+
+export interface HistoryOptions {
+  /** Ranges of each place, in order of numbers; together they cover low..high. */
+  readonly cut: (place: Numbered) => readonly Span[];
+  /** How often a range crashes, is run again, leaves a zombie: 0 for a history in which nothing happens. */
+  readonly trouble: number;
+}
+
+export class History {
+  readonly releases: StoredEvent[] = [];
+  readonly chunks: StoredEvent[] = [];
+  readonly #world: World;
+  readonly #random: Random;
+  readonly #plans: Planned[];
+  readonly #zombies: HeadwaterEvent[] = [];
+  readonly #list: ReturnType<typeof listFor>;
+  readonly #trouble: number;
+  #clock: number;
+
+  constructor(world: World, random: Random, options: HistoryOptions) {
+    this.#world = world;
+    this.#random = random;
+    this.#list = listFor(world);
+    this.#trouble = options.trouble;
+    this.#clock = world.end - 5 * 24 * HOUR;
+    this.#plans = world.places.flatMap((place) => options.cut(place).map((span) => this.#plan(place, span)));
+  }
+
+  get clock(): number {
+    return this.#clock;
+  }
+
+  #plan(place: Numbered, span: Span): Planned {
+    const final = place.articles.filter(({ number }) => number >= span.lo && number <= span.hi);
+    const passes: Pass[] = [];
+    let run = 1;
+    let pass = 1;
+    while (this.#random.chance(this.#trouble)) {
+      passes.push({ place, ...span, run, pass, articles: this.#otherThan(final, run, passes) });
+      if (this.#random.chance(0.5)) {
+        run++;
+        pass = 1;
+      } else pass++;
+    }
+    passes.push({ place, ...span, run, pass, articles: final });
+    // Passes of one run read the same stored batches.
+    const sameRun = passes.map((p) => (p.run === run ? { ...p, articles: final } : p));
+    return { place, ...span, passes: sameRun, left: null, at: -1, parsedAt: null };
+  }
+
+  /** What an earlier run held: the same as its other passes, else some of the final articles, or none at all. */
+  #otherThan(final: Content, run: number, before: readonly Pass[]): Content {
+    const same = before.find((p) => p.run === run);
+    if (same) return same.articles;
+    const share = this.#random.pick([0, 0.5, 0.9, 1]);
+    return final.filter(() => this.#random.chance(share));
+  }
+
+  #append(event: HeadwaterEvent): void {
+    const stream = definitionOf(event.type).stream === 'CHUNKS' ? this.chunks : this.releases;
+    stream.push({ event, position: { number: 1, sequence: stream.length + 1 }, subject: '' });
+  }
+
+  /** One step of somebody's work; false when every range is parsed and no zombie is left. */
+  step(): boolean {
+    this.#clock += this.#random.int(0, 2 * HOUR);
+    if (this.#zombies.length > 0 && this.#random.chance(0.2)) {
+      this.#append(this.#zombies.splice(this.#random.int(0, this.#zombies.length - 1), 1)[0]!);
+      return true;
+    }
+    const open = this.#plans.filter((p) => p.at < p.passes.length - 1 || (p.left?.length ?? 0) > 0);
+    if (open.length === 0) {
+      for (const event of this.#zombies.splice(0)) this.#append(event);
+      return false;
+    }
+    this.#work(this.#random.pick(open));
+    return true;
+  }
+
+  #work(plan: Planned): void {
+    if (plan.left === null || plan.left.length === 0 || this.#crashes(plan)) {
+      plan.at++;
+      const seed = this.#random.int(0, 2 ** 31);
+      plan.left = [...saidBy(plan.passes[plan.at]!, this.#list, EpochMs(this.#clock), seed)];
+      if (plan.passes[plan.at]!.run > (plan.passes[plan.at - 1]?.run ?? 0)) plan.parsedAt = null;
+    }
+    const steps = this.#random.int(1, plan.left.length);
+    for (const event of plan.left.splice(0, steps)) this.#append(event);
+    if (plan.left.length === 0) plan.parsedAt = this.releases.length;
+  }
+
+  /** The worker is gone, or is thought to be: then what it had left to say may still be said, later. */
+  #crashes(plan: Planned): boolean {
+    if (plan.at >= plan.passes.length - 1 || !this.#random.chance(0.5)) return false;
+    if (this.#random.chance(0.5)) this.#zombies.push(...(plan.left ?? []));
+    return true;
+  }
+
+  /** The numbers about which nothing more is to come, as one sees it who has read RELEASES up to `seen`. */
+  resolution({ backbone, group }: { backbone: string; group: string }, seen: number): Resolution {
+    const own = this.#plans.filter((p) => p.place.backbone === backbone && p.place.group === group);
+    const { low, high } = own[0]!.place;
+    const parsed = own.filter((p) => p.parsedAt !== null && p.parsedAt <= seen);
+    const resolved = mergeIntervals([[0, low - 1] as Interval, ...parsed.map(({ lo, hi }): Interval => [lo, hi])]);
+    return { resolved, high, highReadAt: this.#clock };
+  }
+
+  /** All numbers are resolved and the marks were read long after the last article. */
+  sleep(): void {
+    this.#clock = Math.max(this.#clock, this.#world.end) + 7 * HOUR;
+  }
+
+  /** One round of merging, from a view of RELEASES up to `seen`; gives the number of merges said. */
+  mergeRound(seen: number, limit = Number.POSITIVE_INFINITY): number {
+    const state = new FragmentsState();
+    for (const { event } of this.releases.slice(0, seen)) state.apply(event);
+    const open = [...state.units()].filter((u) => u.open && u.mergeable);
+    const due = open.filter((u) => closingRule(u, this.resolution(u.place, seen)) !== null).slice(0, limit);
+    for (const unit of due) this.#merge(unit, { number: 1, sequence: seen });
+    return due.length;
+  }
+
+  /** Chunks first; a crash may fall between the two. */
+  #merge(unit: PlacedUnit, revision: Position): void {
+    const { place, fileHash } = unit;
+    const sourced = unit.pieces.map((p) => {
+      const { rangeId, run, pass, posting } = p;
+      return { source: { rangeId, run, pass, posting }, piece: p.piece! };
+    });
+    const { contribution, chunks, ...ref } = mergePieces(place, fileHash, sourced);
+    const merged = [{ ...ref, chunks }];
+    const at = EpochMs(this.#clock);
+    const chunksDigest = mergesDigest(revision, encodeMergedChunks(merged));
+    this.#append(makeEvent(EVENTS['chunks.merged'], at, { ...place, revision, digest: chunksDigest, body: merged }));
+    if (this.#random.chance(this.#trouble / 4)) return;
+    const body = [
+      { ...ref, contribution: { ...contribution, chunksPosition: { number: 1, sequence: this.chunks.length } } },
+    ];
+    const digest = mergesDigest(revision, encodeMerges(body));
+    const event = makeEvent(EVENTS['release.merged'], at, { ...place, revision, digest, body });
+    // A processor that was thought dead says it late.
+    if (this.#random.chance(this.#trouble / 4)) this.#zombies.push(event);
+    else this.#append(event);
+  }
+
+  /** Appends what another service says. */
+  say(event: HeadwaterEvent): void {
+    this.#append(event);
+  }
+}
+
+/** A place in `count` ranges at random numbers. */
+export function randomCut(random: Random, place: Numbered, count: number): readonly Span[] {
+  const inner = Array.from({ length: count - 1 }, () => random.int(place.low, place.high - 1));
+  const ends = [...new Set([...inner, place.high])].sort((a, b) => a - b);
+  return ends.map((hi, i) => ({ lo: i === 0 ? place.low : ends[i - 1]! + 1, hi }));
+}
+
+export const uncut = (place: Numbered): readonly Span[] => [{ lo: place.low, hi: place.high }];
