@@ -152,7 +152,7 @@ function addImportCommands(program: Command, run: RunWith): void {
     .command('import')
     .description('index something that is not on a news server')
     .command('overview <file>')
-    .description('a file of overview lines, plain or gzip, ascending article numbers')
+    .description('a file of overview lines, plain, gzip or zstd, ascending article numbers')
     .requiredOption('--group <group>', 'the newsgroup that the lines are of')
     .requiredOption('--backbone <name>', 'whose article numbers they carry')
     .action((file: string, options: { group: string; backbone: string }) =>

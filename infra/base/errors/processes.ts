@@ -24,7 +24,7 @@ export const processErrors = defineErrors({
   IMPORT_FILE_UNREADABLE: {
     retriable: false,
     message: (f) => `${f.file} cannot be read: ${f.reason}`,
-    hint: 'Give a plain or gzip file of overview lines. What was imported before it failed stays; repeat the call.',
+    hint: 'Give a plain, gzip or zstd file. What was imported before it failed stays; repeat the call.',
   },
   SAMPLE_FAILED: {
     retriable: false,

@@ -1,6 +1,3 @@
-import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
-import { pipeline } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import { type ImportResult, importOverview } from '../../../processors/import/overviewFile.ts';
 import type { Database } from '../../../projections/ports.ts';
 import { rangeLedger } from '../../../projections/ranges/rows.ts';
@@ -14,49 +11,11 @@ import { type CommandContext, type NatsClient, withDatabase, withNats } from './
 import { groupOf } from './groups.ts';
 import { rateText, showProgress } from './progress.ts';
 import { grouped } from './table.ts';
+import { fileSize, unpackedFile } from './unpackedFile.ts';
 
 export interface OverviewImportOptions {
   readonly group: string;
   readonly backbone: string;
-}
-
-const unreadable = (file: string, error: unknown): HeadwaterError =>
-  new HeadwaterError('IMPORT_FILE_UNREADABLE', { file, reason: (error as Error).message }, { cause: error });
-
-/** By its first two bytes: a name says little. */
-function isGzip(file: string): boolean {
-  const start = Buffer.alloc(2);
-  const fd = openSync(file, 'r');
-  try {
-    return readSync(fd, start) === 2 && start[0] === 0x1f && start[1] === 0x8b;
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/**
- * The unpacked bytes of a plain or gzip file; `onRead` counts the bytes of the file itself, for the progress. Throws
- * IMPORT_FILE_UNREADABLE, also in the middle, when the disk fails or the gzip data is damaged or cut.
- */
-export async function* openOverview(file: string, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
-  try {
-    const packed = isGzip(file);
-    const source = createReadStream(file, { highWaterMark: 1 << 20 });
-    source.on('data', (piece) => onRead(piece.length));
-    // pipeline hands an error of the file on to the reader of the unpacked side.
-    const unpacked = packed ? pipeline(source, createGunzip({ chunkSize: 1 << 20 }), () => {}) : source;
-    for await (const piece of unpacked) yield piece as Buffer;
-  } catch (error) {
-    throw unreadable(file, error);
-  }
-}
-
-function sizeOf(file: string): number {
-  try {
-    return statSync(file).size;
-  } catch (error) {
-    throw unreadable(file, error);
-  }
 }
 
 function backboneOf(name: string): Backbone {
@@ -78,7 +37,7 @@ export function importFile(
   options: { signal: AbortSignal; log?: Log; update?: (fileBytes: number, lines: number) => void },
 ): Promise<ImportResult> {
   let fileBytes = 0;
-  const bytes = openOverview(place.file, (n) => {
+  const bytes = unpackedFile(place.file, (n) => {
     fileBytes += n;
   });
   const ports = { sink, reader, ledger: rangeLedger(db), clock: systemClock, log: options.log ?? silentLog };
@@ -93,7 +52,7 @@ export function importOverviewCommand(
   options: OverviewImportOptions,
 ): Promise<ExitCode> {
   const place = { file, group: groupOf(options.group), backbone: backboneOf(options.backbone) };
-  const total = sizeOf(file);
+  const total = fileSize(file);
   const endpoints = findEndpoints(context.config, context.env);
   const run = (client: NatsClient) =>
     withDatabase(context, async (db) => {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../infra/config/index.ts';
-import { importOverviewCommand, openOverview } from '../../../infra/processes/commands/importOverview.ts';
+import { importOverviewCommand } from '../../../infra/processes/commands/importOverview.ts';
+import { unpackedFile } from '../../../infra/processes/commands/unpackedFile.ts';
 
 const text = Buffer.from('1\ta\tb\r\n'.repeat(200_000));
 let folder: string;
@@ -23,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 async function read(name: string): Promise<{ bytes: Buffer; fileBytes: number }> {
   const pieces: Buffer[] = [];
   let fileBytes = 0;
-  for await (const piece of openOverview(path(name), (n) => (fileBytes += n))) pieces.push(piece);
+  for await (const piece of unpackedFile(path(name), (n) => (fileBytes += n))) pieces.push(piece);
   return { bytes: Buffer.concat(pieces), fileBytes };
 }
 
