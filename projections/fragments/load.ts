@@ -88,6 +88,10 @@ const bounds = (ranges: Iterable<RangeId>): readonly [lows: number[], highs: num
   return [parsed.map((r) => r.lo), parsed.map((r) => r.hi)];
 };
 
+/**
+ * Reads one numbering. What is looked up is asked for by `cross join lateral (... offset 0)`: a look-up by index for each, which
+ * the planner may not turn round into one for each stored row.
+ */
 class Loader {
   readonly #tx: Sql;
   readonly #id: number;
@@ -117,8 +121,9 @@ class Loader {
 
   async #pairs(): Promise<Map<RangeId, Pair>> {
     const rows = await this.#tx.query<BoundsRow & Pair>(
-      `select s.lo, s.hi, s.run, s.pass from unnest($2::int8[], $3::int8[]) r (lo, hi)
-         join source s on (s.numbering_id, s.lo, s.hi) = ($1, r.lo, r.hi)`,
+      `select s.* from unnest($2::int8[], $3::int8[]) r (lo, hi) cross join lateral (
+         select s.lo, s.hi, s.run, s.pass from source s
+          where (s.numbering_id, s.lo, s.hi) = ($1, r.lo, r.hi) offset 0) s`,
       [this.#id, ...bounds(this.#touched.ranges)],
     );
     return new Map(rows.map(({ lo, hi, run, pass }) => [rangeIdOf(this.#touched.place, lo, hi), { run, pass }]));
@@ -130,11 +135,12 @@ class Loader {
     const rows = await this.#tx.query<{ hash: string }>(
       `with r as (select * from unnest($2::int8[], $3::int8[]) r (lo, hi))
        select encode(p.file_hash, 'hex') as hash
-         from r join piece p on (p.numbering_id, p.lo, p.hi) = ($1, r.lo, r.hi)
+         from r cross join lateral (select p.file_hash from piece p
+                                     where (p.numbering_id, p.lo, p.hi) = ($1, r.lo, r.hi) offset 0) p
        union
        select encode(m.file_hash, 'hex')
-         from r join merge_source s on (s.numbering_id, s.lo, s.hi) = ($1, r.lo, r.hi)
-         join merge m on m.merge_id = s.merge_id`,
+         from r cross join lateral (select m.file_hash from merge_source s join merge m on m.merge_id = s.merge_id
+                                     where (s.numbering_id, s.lo, s.hi) = ($1, r.lo, r.hi) offset 0) m`,
       [this.#id, ...bounds(ranges)],
     );
     return rows.map((row) => row.hash);
@@ -158,12 +164,12 @@ class Loader {
     const rows = await this.#tx.query<
       BoundsRow & HeldPiece & { hash: string; flatParts: number[]; flatTotals: number[] }
     >(
-      `select encode(p.file_hash, 'hex') as hash, p.lo, p.hi, p.run, p.pass, p.posting, p.lone,
-              p.first_number as "firstNumber", p.last_number as "lastNumber", p.last_at as "lastAt",
-              p.posting_first_at as "postingFirstAt", p.posting_last_at as "postingLastAt",
-              p.parts as "flatParts", p.totals as "flatTotals"
-         from unnest($2::bytea[]) h (hash) join piece p on (p.numbering_id, p.file_hash) = ($1, h.hash)
-        order by p.file_hash, p.lo, p.hi, p.posting`,
+      `select p.* from unnest($2::bytea[]) h (hash) cross join lateral (
+         select encode(p.file_hash, 'hex') as hash, p.lo, p.hi, p.run, p.pass, p.posting, p.lone,
+                p.first_number as "firstNumber", p.last_number as "lastNumber", p.last_at as "lastAt",
+                p.posting_first_at as "postingFirstAt", p.posting_last_at as "postingLastAt",
+                p.parts as "flatParts", p.totals as "flatTotals"
+           from piece p where (p.numbering_id, p.file_hash) = ($1, h.hash) offset 0) p`,
       [this.#id, hashes],
     );
     return rows.map(({ hash, lo, hi, flatParts, flatTotals, ...rest }) => {
@@ -174,11 +180,11 @@ class Loader {
 
   async #merges(hashes: readonly Buffer[]): Promise<readonly (readonly [string, LiveMerge])[]> {
     const rows = await this.#tx.query<BoundsRow & MergeSource & { hash: string; id: string; revision: number }>(
-      `select encode(m.file_hash, 'hex') as hash, replace(m.merge_id::text, '-', '') as id, m.revision,
-              s.lo, s.hi, s.run, s.pass, s.posting
-         from unnest($2::bytea[]) h (hash) join merge m on (m.numbering_id, m.file_hash) = ($1, h.hash)
-         join merge_source s on s.merge_id = m.merge_id
-        order by m.file_hash, m.merge_id, s.lo, s.hi, s.posting`,
+      `select m.* from unnest($2::bytea[]) h (hash) cross join lateral (
+         select encode(m.file_hash, 'hex') as hash, replace(m.merge_id::text, '-', '') as id, m.revision,
+                s.lo, s.hi, s.run, s.pass, s.posting
+           from merge m join merge_source s on s.merge_id = m.merge_id
+          where (m.numbering_id, m.file_hash) = ($1, h.hash) offset 0) m`,
       [this.#id, hashes],
     );
     const merges = new Map<string, { hash: string; revision: number; sources: MergeSource[] }>();
