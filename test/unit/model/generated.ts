@@ -26,6 +26,7 @@ export function generatedWorld(seed: number, lines: number): World {
     backbone: 'one',
     group,
     articles,
+    cancelled: [],
     xref,
     low: articles[0]!.number,
     high: articles.at(-1)!.number,

@@ -15,12 +15,11 @@ import { mergesDigest } from '../../../streams/merges.ts';
 import type { Interval } from '../../../streams/records.ts';
 import type { Random } from '../../bench/random.ts';
 import { listFor, type Pass, type Span, saidBy } from './passes.ts';
-import type { Numbered, World } from './world.ts';
+import type { Numbered, NumberedArticle, World } from './world.ts';
 
 const HOUR = 3_600_000;
 
-/** Articles of a range as an earlier run may have found them: some not there yet, some that were cancelled since. */
-type Content = Numbered['articles'];
+type Content = readonly NumberedArticle[];
 
 interface Planned extends Span {
   readonly place: Numbered;
@@ -65,12 +64,14 @@ export class History {
   }
 
   #plan(place: Numbered, span: Span): Planned {
-    const final = place.articles.filter(({ number }) => number >= span.lo && number <= span.hi);
+    const within = ({ number }: NumberedArticle) => number >= span.lo && number <= span.hi;
+    const final = place.articles.filter(within);
+    const gone = place.cancelled.filter(within);
     const passes: Pass[] = [];
     let run = 1;
     let pass = 1;
     while (this.#random.chance(this.#trouble)) {
-      passes.push({ place, ...span, run, pass, articles: this.#otherThan(final, run, passes) });
+      passes.push({ place, ...span, run, pass, articles: this.#earlier(final, gone, run, passes) });
       if (this.#random.chance(0.5)) {
         run++;
         pass = 1;
@@ -82,12 +83,13 @@ export class History {
     return { place, ...span, passes: sameRun, left: null, at: -1, parsedAt: null };
   }
 
-  /** What an earlier run held: the same as its other passes, else some of the final articles, or none at all. */
-  #otherThan(final: Content, run: number, before: readonly Pass[]): Content {
+  /** What an earlier run held: the same as its other passes; some articles not yet, some that were cancelled since. */
+  #earlier(final: Content, gone: Content, run: number, before: readonly Pass[]): Content {
     const same = before.find((p) => p.run === run);
     if (same) return same.articles;
     const share = this.#random.pick([0, 0.5, 0.9, 1]);
-    return final.filter(() => this.#random.chance(share));
+    const there = [...final, ...gone].filter(() => this.#random.chance(share));
+    return there.sort((a, b) => a.number - b.number);
   }
 
   #append(event: HeadwaterEvent): void {
@@ -173,7 +175,7 @@ export class History {
     const digest = mergesDigest(revision, encodeMerges(body));
     const event = makeEvent(EVENTS['release.merged'], at, { ...place, revision, digest, body });
     // A processor that was thought dead says it late.
-    if (this.#random.chance(this.#trouble / 4)) this.#zombies.push(event);
+    if (this.#random.chance(this.#trouble)) this.#zombies.push(event);
     else this.#append(event);
   }
 

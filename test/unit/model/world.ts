@@ -29,11 +29,18 @@ export interface Article {
   readonly file: string;
 }
 
+export interface NumberedArticle {
+  readonly number: number;
+  readonly article: Article;
+}
+
 /** A group on a backbone: its articles by number, ascending. */
 export interface Numbered {
   readonly backbone: string;
   readonly group: string;
-  readonly articles: readonly { readonly number: number; readonly article: Article }[];
+  readonly articles: readonly NumberedArticle[];
+  /** Articles that only an early reading finds: they are cancelled since. */
+  readonly cancelled: readonly NumberedArticle[];
   /** Where in each other group of Xref the article stands, by message-id. */
   readonly xref: ReadonlyMap<string, string>;
   readonly low: number;
@@ -157,7 +164,7 @@ function widest(articles: readonly Article[]): number {
 }
 
 /** Numbers the arrivals of a group. No file is spread wider than the edge window, as real files are not. */
-function number(random: Random, articles: readonly Article[]): { number: number; article: Article }[] {
+function number(random: Random, articles: readonly Article[]): NumberedArticle[] {
   const room = Math.max(1, Math.floor(EDGE_NUMBERS / (widest(articles) + 1)));
   const stride = random.chance(0.5) ? 1 : random.int(1, room);
   let last = random.int(1, 3_000_000_000);
@@ -192,8 +199,10 @@ function placesOn(random: Random, backbone: string, articles: readonly Article[]
   return groups
     .filter(({ own }) => own.length > 0)
     .map(({ group, own }) => {
-      const low = own[0]!.number - random.int(0, 5);
-      return { backbone, group, articles: own, xref, low: Math.max(1, low), high: own.at(-1)!.number };
+      const low = Math.max(1, own[0]!.number - random.int(0, 5));
+      const gone = new Set(own.filter(() => random.chance(0.12)));
+      const articles = own.filter((a) => !gone.has(a));
+      return { backbone, group, articles, cancelled: [...gone], xref, low, high: own.at(-1)!.number };
     });
 }
 
