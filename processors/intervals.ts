@@ -36,6 +36,15 @@ export function* cutOnGrid([lo, hi]: Interval, origin: number, size: number): Ge
   }
 }
 
+/** The same cuts as `cutOnGrid`, the last piece first. */
+export function* cutOnGridDown([lo, hi]: Interval, origin: number, size: number): Generator<Interval> {
+  for (let at = hi; at >= lo; ) {
+    const begin = origin + Math.floor((at - origin) / size) * size;
+    yield [Math.max(begin, lo), at];
+    at = begin - 1;
+  }
+}
+
 export const countNumbers = (intervals: readonly Interval[]): number =>
   intervals.reduce((sum, [lo, hi]) => sum + hi - lo + 1, 0);
 

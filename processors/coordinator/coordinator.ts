@@ -5,11 +5,13 @@ import type { CoordinatorContext, CoordinatorPorts } from './context.ts';
 import { LedgerBarrier } from './ledgerBarrier.ts';
 import { BackbonePlanner } from './planner.ts';
 import { purgeFinished } from './retention.ts';
+import { retireOver } from './retire.ts';
 import { type CoordinatorSettings, DEFAULT_COORDINATOR_SETTINGS } from './settings.ts';
 import { BackboneWatch } from './watch.ts';
 
 /**
- * The coordinator: watches the marks of every backbone's groups, plans ranges, and purges the batches of finished ones.
+ * The coordinator: watches the marks of every backbone's groups, plans ranges, retires those that nothing comes of any more,
+ * and purges the batches of finished ones.
  * Runs until the signal aborts; rejects only on a defect. Outages are conditions, and the work goes on after them.
  */
 export async function runCoordinator(
@@ -33,6 +35,15 @@ export async function runCoordinator(
         return runRounds(`eras/${watch.backbone}`, settings.tickMs, (s) => watch.findEras(s), context, all);
       }),
       (all) => runRounds('planning', settings.tickMs, inTurn(planners), context, all),
+      ...watches.map((watch) => (all: AbortSignal) => {
+        return runRounds(
+          `retiring/${watch.backbone}`,
+          settings.purgeMs,
+          (s) => retireOver(watch, context, s),
+          context,
+          all,
+        );
+      }),
       (all) => runRounds('purging', settings.purgeMs, (s) => purgeFinished(context, s), context, all),
     ],
     signal,

@@ -1,9 +1,13 @@
-import type { PlannedRange } from '../../streams/events/ranges.ts';
-import { ArticleNumber, type Epoch, type Group, RangeId } from '../../streams/ids.ts';
+import type { PlannedRange, RangePlanned } from '../../streams/events/ranges.ts';
+import { ArticleNumber, type Epoch, type Group, type Lane, RangeId } from '../../streams/ids.ts';
 import type { Interval } from '../../streams/records.ts';
-import { cutOnGrid, subtractIntervals } from '../intervals.ts';
-import type { Room } from './reservation.ts';
+import { cutOnGrid, cutOnGridDown, subtractIntervals } from '../intervals.ts';
+import { type AgainInput, NOTHING_AGAIN, planReasks, planRetries } from './again.ts';
+import { eraOf } from './eras.ts';
+import type { Eras } from './listSpans.ts';
+import { Allowance } from './reservation.ts';
 import type { PlanSettings } from './settings.ts';
+import type { Retirement } from './standing.ts';
 
 /** What the planner knows of one group on one backbone. */
 export interface GroupView {
@@ -22,17 +26,24 @@ export interface GroupView {
   readonly planned: readonly Interval[];
   /** When this process last planned live for the group; null: never. */
   readonly livePlannedAt: number | null;
+  /** Where its years begin; null while that is being found out, and backfill waits for it. */
+  readonly eras: Eras | null;
+  /** Numbers that somebody wants soon. */
+  readonly wanted: readonly Interval[];
+  /** When this process last planned wanted numbers of the group; null: never. */
+  readonly scanPlannedAt: number | null;
 }
 
 export interface Plan {
-  readonly lane: 'live' | 'backfill';
+  readonly lane: Lane;
   readonly ranges: readonly PlannedRange[];
+  /** The short run whose missing numbers they are. */
+  readonly reasks?: RangePlanned['reasks'];
 }
 
-export interface PlanInput {
+export interface PlanInput extends AgainInput {
   /** In the order of their ranks. */
   readonly views: readonly GroupView[];
-  readonly room: Room;
   /** Most numbers of a range and size of the backfill grid. */
   readonly rangeSize: number;
   readonly settings: PlanSettings;
@@ -47,22 +58,6 @@ const rangeOf = ({ group, epoch }: GroupView, [lo, hi]: Interval): PlannedRange 
   return { group, epoch, rangeId: RangeId.of(epoch, ends.lo, ends.hi), ...ends, run: 1 };
 };
 
-/** Takes place in the room, or refuses. */
-class Allowance {
-  #ranges: number;
-  #numbers: number;
-  constructor(room: Room) {
-    this.#ranges = room.ranges;
-    this.#numbers = room.numbers;
-  }
-  take(numbers: number, ranges: number): boolean {
-    if (numbers > this.#numbers || ranges > this.#ranges) return false;
-    this.#numbers -= numbers;
-    this.#ranges -= ranges;
-    return true;
-  }
-}
-
 /**
  * The numbers of a group that live is to take now, null when there are none or they can wait. Behind by more than one range
  * it takes only the newest: what lies between becomes backfill, which is whatever below the live cursor no range covers.
@@ -75,7 +70,9 @@ export function liveSpan(view: GroupView, input: Pick<PlanInput, 'settings' | 'r
   const waiting = end - start + 1;
   if (waiting <= 0) return null;
   const since = view.livePlannedAt === null ? Number.POSITIVE_INFINITY : now - view.livePlannedAt;
+  const wanted = view.wanted.some(([lo, hi]) => lo <= end && hi >= start);
   const due =
+    (wanted && since >= settings.scanEveryMs) ||
     waiting >= settings.liveAtOnce ||
     (waiting >= settings.liveSoon && since >= settings.liveSoonMs) ||
     since >= settings.liveLaterMs;
@@ -102,40 +99,106 @@ function planLive(input: PlanInput, allowance: Allowance): Plan[] {
   return ranges.length > 0 ? [...plans, { lane: 'live', ranges }] : plans;
 }
 
-/** The pieces of a group's backfill that are not planned yet, oldest first, on a grid that starts at the span's first number. */
-export function* backfillSpans(view: GroupView, rangeSize: number): Generator<Interval> {
+/**
+ * Wanted numbers of a group below the live cursor that no range covers, cut where backfill would be. What lies above the
+ * cursor is live's, which takes it sooner for the wish; above the high mark it waits until there is something.
+ */
+export function scanSpans(view: GroupView, input: Pick<PlanInput, 'settings' | 'rangeSize' | 'now'>): Interval[] {
+  const { settings, rangeSize, now } = input;
+  if (view.scanPlannedAt !== null && now - view.scanPlannedAt < settings.scanEveryMs) return [];
+  const first = Math.max(view.low, 1);
   const end = Math.min(liveCursor(view), view.high, view.to ?? Number.POSITIVE_INFINITY);
-  // What lies below the low mark is gone: it is left out for ever, the low mark only rises.
-  for (const free of subtractIntervals([Math.max(view.from, view.low, 1), end], view.planned)) {
-    yield* cutOnGrid(free, view.from, rangeSize);
-  }
+  return view.wanted
+    .flatMap(([lo, hi]) => subtractIntervals([Math.max(lo, first), Math.min(hi, end)], view.planned))
+    .flatMap((free) => [...cutOnGrid(free, view.from, rangeSize)]);
 }
 
-/** Backfill plans: one range of each group in turn, until the room is used up. */
-function planBackfill(input: PlanInput, allowance: Allowance): Plan[] {
+function planScan(input: PlanInput, allowance: Allowance): Plan[] {
   const plans: Plan[] = [];
-  let open = input.views.map((view) => ({ view, spans: backfillSpans(view, input.rangeSize) }));
-  while (open.length > 0) {
-    const left: typeof open = [];
-    for (const entry of open) {
-      const next = entry.spans.next();
-      if (next.done) continue;
-      const [lo, hi] = next.value;
-      if (!allowance.take(hi - lo + 1, 1)) return plans;
-      plans.push({ lane: 'backfill', ranges: [rangeOf(entry.view, next.value)] });
-      left.push(entry);
+  for (const view of input.views) {
+    for (const span of scanSpans(view, input)) {
+      if (!allowance.take(span[1] - span[0] + 1, 1)) return plans;
+      plans.push({ lane: 'scan', ranges: [rangeOf(view, span)] });
     }
-    open = left;
   }
   return plans;
 }
 
+/** The pieces of a group's backfill that are not planned yet, on a grid that starts at the span's first number. */
+export function* backfillSpans(
+  view: GroupView,
+  rangeSize: number,
+  order: PlanSettings['order'] = 'oldest',
+): Generator<Interval> {
+  const end = Math.min(liveCursor(view), view.high, view.to ?? Number.POSITIVE_INFINITY);
+  // What lies below the low mark is gone: it is left out for ever, the low mark only rises.
+  const free = subtractIntervals([Math.max(view.from, view.low, 1), end], view.planned);
+  const cut = order === 'oldest' ? cutOnGrid : cutOnGridDown;
+  for (const span of order === 'oldest' ? free : free.reverse()) yield* cut(span, view.from, rangeSize);
+}
+
+/** The backfill of one group: the next piece, and the year that it belongs to. */
+class GroupBackfill {
+  readonly view: GroupView;
+  readonly #spans: Generator<Interval>;
+  span: Interval | null = null;
+
+  constructor(view: GroupView, { rangeSize, settings }: PlanInput) {
+    this.view = view;
+    this.#spans = backfillSpans(view, rangeSize, settings.order);
+    this.advance();
+  }
+
+  advance(): void {
+    const next = this.#spans.next();
+    this.span = next.done ? null : next.value;
+  }
+
+  /** Undated numbers are those that live left out: the newest. */
+  get era(): number {
+    return (this.span && eraOf(this.view.eras ?? [], this.span[0])) ?? Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Backfill plans, year by year over all groups: one range of each group in turn, until the room is used up. */
+function planBackfill(input: PlanInput, allowance: Allowance): Plan[] {
+  const plans: Plan[] = [];
+  const dated = input.views.filter(({ eras }) => eras !== null);
+  let open = dated.map((view) => new GroupBackfill(view, input)).filter(({ span }) => span !== null);
+  while (open.length > 0) {
+    const eras = open.map(({ era }) => era);
+    const era = input.settings.order === 'oldest' ? Math.min(...eras) : Math.max(...eras);
+    for (const group of open) {
+      const { span, view } = group;
+      if (span === null || group.era !== era) continue;
+      if (!allowance.take(span[1] - span[0] + 1, 1)) return plans;
+      plans.push({ lane: 'backfill', ranges: [rangeOf(view, span)] });
+      group.advance();
+    }
+    open = open.filter(({ span }) => span !== null);
+  }
+  return plans;
+}
+
+/** What is to be planned, and what of the ledger's open questions was settled without planning. */
+export interface Planned {
+  /** The most urgent first. */
+  readonly plans: readonly Plan[];
+  readonly retire: readonly Retirement[];
+}
+
 /**
- * What is to be planned now for the groups of one backbone, live first. Pure: the same input gives the same plans, and what
- * was planned by an earlier call is left out once it is in `planned`.
+ * What is to be planned now for the groups of one backbone: live, what failed, what is wanted, what was missing, backfill.
+ * Pure: the same input gives the same plans, and what was planned by an earlier call is left out once the ledger knows it.
  */
-export function planRanges(input: PlanInput): readonly Plan[] {
+export function planRanges(input: PlanInput): Planned {
   const allowance = new Allowance(input.room);
-  const live = planLive(input, allowance);
-  return [...live, ...planBackfill(input, allowance)];
+  const plans = planLive(input, allowance);
+  const retries = allowance.refused ? NOTHING_AGAIN : planRetries(input, allowance);
+  plans.push(...retries.plans);
+  if (!allowance.refused) plans.push(...planScan(input, allowance));
+  const reasks = allowance.refused ? NOTHING_AGAIN : planReasks(input, allowance);
+  plans.push(...reasks.plans);
+  if (!allowance.refused) plans.push(...planBackfill(input, allowance));
+  return { plans, retire: [...retries.retire, ...reasks.retire] };
 }

@@ -1,17 +1,20 @@
+import { HeadwaterError } from '../../infra/base/errors/index.ts';
 import type { GroupList } from '../../streams/events/control.ts';
-import { makeEvent } from '../../streams/events/index.ts';
-import { rangePlanned } from '../../streams/events/ranges.ts';
 import { EpochMs, type Group } from '../../streams/ids.ts';
 import type { Interval } from '../../streams/records.ts';
-import { formatSubject } from '../../streams/subjects.ts';
-import { appendFirst } from '../appendFirst.ts';
+import type { LedgerRun } from '../ports.ts';
+import { isTooLarge } from './again.ts';
 import type { CoordinatorContext } from './context.ts';
+import { newestGarbage } from './garbageLog.ts';
 import { newestList } from './groupListLog.ts';
 import { spanOn } from './joining.ts';
 import { heldHigh } from './marks.ts';
-import { type GroupView, type Plan, planRanges } from './plan.ts';
-import { type Room, rangeSize, roomLeft } from './reservation.ts';
+import { type GroupView, type Plan, type PlanInput, planRanges } from './plan.ts';
+import { PlanLog } from './planLog.ts';
+import { mostRoom, type Room, rangeSize, roomLeft } from './reservation.ts';
+import { appendRetired } from './retire.ts';
 import type { PlanSettings } from './settings.ts';
+import { standingsOf } from './standing.ts';
 import type { BackboneWatch } from './watch.ts';
 
 interface Known {
@@ -21,51 +24,85 @@ interface Known {
   readonly readAt: number;
 }
 
+interface Versions {
+  readonly listVersion: number;
+  readonly garbageVersion: number;
+}
+
+/** Without room nothing that is asked again could be planned: it need not be looked for. */
+const isOpen = (room: Room): boolean => room.ranges > 0 && room.numbers > 0;
+
 /** Plans of other services (an import) are seen this late at most; those of another coordinator by the fence. */
 const KNOWN_FOR_MS = 60_000;
 
-/** Plans the ranges of one backbone and appends them, each plan fenced by the last one on its subject. */
+/** Plans the ranges of one backbone and appends them. */
 export class BackbonePlanner {
   readonly #watch: BackboneWatch;
   readonly #context: CoordinatorContext;
   readonly #settings: PlanSettings;
+  readonly #log: PlanLog;
   readonly #known = new Map<Group, Known>();
   readonly #livePlannedAt = new Map<Group, number>();
-  /** The last sequence that this process appended on a subject: nothing of another coordinator lies there. */
-  readonly #own = new Map<string, number>();
+  readonly #scanPlannedAt = new Map<Group, number>();
 
   constructor(watch: BackboneWatch, context: CoordinatorContext, settings: PlanSettings) {
     this.#watch = watch;
     this.#context = context;
     this.#settings = settings;
+    this.#log = new PlanLog(context);
   }
 
   /** One look at what is to be planned. Does nothing while the ledger lags behind what this process appended. */
   async tick(signal: AbortSignal): Promise<void> {
-    const { ledger, reader, barrier, clock } = this.#context;
+    const { ledger, reader, barrier } = this.#context;
     const asOf = await barrier.reached(ledger, reader);
     const { list } = await newestList(reader);
     if (asOf === null || list === null) return;
-    const overview = await reader.state('OVERVIEW');
-    const room = roomLeft(overview, await ledger.outstanding(), this.#settings);
-    const views = await this.#views(list, asOf);
-    const size = rangeSize(overview, this.#settings);
-    const plans = planRanges({ views, room, rangeSize: size, settings: this.#settings, now: clock.now() });
-    this.#gauge(room);
+    const input = await this.#input(list, asOf);
+    const { plans, retire } = planRanges(input);
+    if (isOpen(input.room)) this.#tellTooLarge(input.retries.find((run) => isTooLarge(run, input.most)));
+    const garbageVersion = (await newestGarbage(reader))?.garbageVersion ?? 0;
+    const versions = { listVersion: list.listVersion, garbageVersion };
     for (const plan of plans) {
-      if (!(await this.#append(plan, list, signal))) return;
+      if (!(await this.#append(plan, versions, asOf, signal))) return;
     }
+    await appendRetired(retire, this.#context, signal);
+  }
+
+  async #input(list: GroupList, asOf: number): Promise<PlanInput> {
+    const { ledger, reader, clock } = this.#context;
+    const { backbone } = this.#watch;
+    const settings = this.#settings;
+    const overview = await reader.state('OVERVIEW');
+    const room = roomLeft(overview, await ledger.outstanding(), settings);
+    this.#gauge(room);
+    const now = clock.now();
+    const open = isOpen(room);
+    const due = { parsedUpTo: EpochMs(now - settings.reaskAfterMs), runs: settings.reasksPerTick };
+    return {
+      views: await this.#views(list, asOf),
+      retries: open ? await ledger.toRetry(backbone, settings.retriesPerTick) : [],
+      short: open ? await ledger.short(backbone, { ...due, intervals: settings.reaskRanges + 1 }) : [],
+      standings: standingsOf(list, backbone, (group) => this.#watch.state(group)),
+      room,
+      most: mostRoom(overview, settings),
+      rangeSize: rangeSize(overview, settings),
+      settings,
+      now,
+    };
   }
 
   async #views(list: GroupList, asOf: number): Promise<readonly GroupView[]> {
     const views: GroupView[] = [];
+    const wishes = await this.#context.ledger.wanted(this.#watch.backbone);
     for (const entry of list.entries) {
+      const { group } = entry;
       const span = spanOn(entry, this.#watch.backbone);
-      const state = this.#watch.state(entry.group);
+      const state = this.#watch.state(group);
       // After a reset the list gets its new span only once the marks of the new epoch are appended.
       if (entry.removed || span === null || !state?.fresh || state.mark.epoch !== span.epoch) continue;
       views.push({
-        group: entry.group,
+        group,
         epoch: span.epoch,
         from: span.from,
         liveFrom: span.liveFrom,
@@ -73,8 +110,11 @@ export class BackbonePlanner {
         low: state.mark.low,
         high: state.mark.high,
         heldHigh: heldHigh(state, this.#context.clock.now(), this.#settings.holdBackMs),
-        planned: (await this.#plannedOf(entry.group, span.epoch, asOf)).planned,
-        livePlannedAt: this.#livePlannedAt.get(entry.group) ?? null,
+        planned: (await this.#plannedOf(group, span.epoch, asOf)).planned,
+        livePlannedAt: this.#livePlannedAt.get(group) ?? null,
+        eras: span.eras ?? (span.from < span.liveFrom ? null : []),
+        wanted: wishes.find((w) => w.group === group && w.epoch === span.epoch)?.numbers ?? [],
+        scanPlannedAt: this.#scanPlannedAt.get(group) ?? null,
       });
     }
     return views;
@@ -91,36 +131,44 @@ export class BackbonePlanner {
     return fresh;
   }
 
-  /** False when somebody else planned on this subject meanwhile: the rest of the plans rests on what is no longer true. */
-  async #append({ lane, ranges }: Plan, list: GroupList, signal: AbortSignal): Promise<boolean> {
-    const { reader, sink, clock, barrier } = this.#context;
-    const backbone = this.#watch.backbone;
-    const versions = { listVersion: list.listVersion, garbageVersion: 0 };
-    const data = { lane, backbone, ranges: [...ranges], ...versions };
-    const subject = rangePlanned.subject(data);
-    const last = (await reader.last('RANGES', subject))?.position.sequence ?? 0;
+  /** False when the rest of the plans must wait: somebody else planned meanwhile, and they rest on what is no longer true. */
+  async #append(plan: Plan, versions: Versions, asOf: number, signal: AbortSignal): Promise<boolean> {
+    const { clock, metrics } = this.#context;
+    const { backbone } = this.#watch;
+    const { lane, ranges, reasks } = plan;
+    const data = { lane, backbone, ranges: [...ranges], ...(reasks ? { reasks } : {}), ...versions };
     const groups = ranges.map(({ group }) => group);
-    const ours = this.#own.get(formatSubject(subject)) === last;
-    if (!ours && groups.some((group) => (this.#known.get(group)?.asOf ?? 0) < last)) return this.#outrun(last);
-    const event = makeEvent(rangePlanned, EpochMs(clock.now()), data);
-    const position = await appendFirst(sink, event, { lastOnSubject: last, signal });
-    if (position === null) return this.#outrun((await reader.state('RANGES')).last.sequence);
-    barrier.raise(position.sequence);
-    this.#own.set(formatSubject(subject), position.sequence);
+    const known = Math.min(asOf, ...groups.map((group) => this.#known.get(group)?.asOf ?? asOf));
+    const result = await this.#log.append(data, known, signal);
+    if (result.kind === 'outrun') this.#outrun(result.last);
+    if (result.kind !== 'planned') return false;
     for (const group of groups) {
       this.#known.delete(group);
       if (lane === 'live') this.#livePlannedAt.set(group, clock.now());
+      if (lane === 'scan') this.#scanPlannedAt.set(group, clock.now());
     }
-    this.#context.metrics.count('coordinator_ranges_planned_total', { lane, backbone }, ranges.length);
+    metrics.count('coordinator_ranges_planned_total', { lane, backbone }, ranges.length);
     return true;
   }
 
   /** Nothing that is known of any group can be relied on: the other one may have planned them all. */
-  #outrun(last: number): false {
+  #outrun(last: number): void {
     this.#context.barrier.raise(last);
     this.#known.clear();
     this.#context.log.warn('another coordinator planned at the same time', { backbone: this.#watch.backbone, last });
-    return false;
+  }
+
+  /** Shown while the wish is there: only a larger OVERVIEW helps. */
+  #tellTooLarge(run: LedgerRun | undefined): void {
+    const { conditions } = this.#context;
+    const about = `retry/${this.#watch.backbone}`;
+    if (!run) {
+      conditions.clear(about);
+      return;
+    }
+    const { rangeId: range, group, run: n, lo, hi } = run;
+    const fields = { range, group, run: n, numbers: hi - lo + 1 };
+    conditions.report(about, new HeadwaterError('RANGE_TOO_LARGE', fields));
   }
 
   #gauge(room: Room): void {

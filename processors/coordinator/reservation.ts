@@ -36,3 +36,41 @@ export function roomLeft(
     numbers: Math.max(0, Math.min(free, allowed)),
   };
 }
+
+/** The room when nothing is stored and nothing outstanding: what does not fit in it never will. */
+export const mostRoom = (overview: Pick<StreamState, 'maxBytes'>, settings: PlanSettings): Room =>
+  roomLeft({ bytes: 0, maxBytes: overview.maxBytes }, { ranges: 0, numbers: 0 }, settings);
+
+/**
+ * Deals out the room of one planning. Once something was refused, what is less urgent must not take what is left: it would
+ * keep the room from ever becoming large enough.
+ */
+export class Allowance {
+  #ranges: number;
+  #numbers: number;
+  #refused = false;
+
+  constructor(room: Room) {
+    this.#ranges = room.ranges;
+    this.#numbers = room.numbers;
+  }
+
+  get refused(): boolean {
+    return this.#refused;
+  }
+
+  take(numbers: number, ranges: number): boolean {
+    if (numbers > this.#numbers || ranges > this.#ranges) {
+      this.#refused = true;
+      return false;
+    }
+    this.#numbers -= numbers;
+    this.#ranges -= ranges;
+    return true;
+  }
+
+  /** Takes many small ranges while there is room for one: they are over soon, and could wait for ever for all of it. */
+  takeSmall(numbers: number, ranges: number): boolean {
+    return this.take(numbers, Math.max(1, Math.min(ranges, this.#ranges)));
+  }
+}

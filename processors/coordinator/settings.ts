@@ -13,6 +13,17 @@ export interface PlanSettings {
   readonly rangeNumbers: number;
   /** Most ranges of one live plan: one connection reads them one after the other. */
   readonly rangesPerPlan: number;
+  /** Backfill begins with the oldest or with the newest year. */
+  readonly order: 'oldest' | 'newest';
+  /** Wanted windows of a group are planned no more often than this: several become one. */
+  readonly scanEveryMs: number;
+  /** Missing numbers are asked for once more when their range was parsed this long ago. */
+  readonly reaskAfterMs: number;
+  /** More intervals of missing numbers than this: the whole range is run again instead. */
+  readonly reaskRanges: number;
+  /** Short ranges, and failed ones to be retried, that are looked at in one go. */
+  readonly reasksPerTick: number;
+  readonly retriesPerTick: number;
   /** Ranges that may be outstanding; backfill stops there. */
   readonly outstandingRanges: number;
   /** Full backfill ranges' worth of numbers that may be outstanding. */
@@ -31,6 +42,12 @@ export const DEFAULT_PLAN_SETTINGS: PlanSettings = {
   liveLaterMs: 300_000,
   rangeNumbers: 2_000_000,
   rangesPerPlan: 50,
+  order: 'oldest',
+  scanEveryMs: 60_000,
+  reaskAfterMs: 24 * 3_600_000,
+  reaskRanges: 500,
+  reasksPerTick: 4,
+  retriesPerTick: 50,
   outstandingRanges: 500,
   outstandingFullRanges: 8,
   worstLineBytes: 600,
@@ -43,7 +60,7 @@ export interface CoordinatorSettings {
   readonly pollMs: number;
   /** How often is planned. */
   readonly tickMs: number;
-  /** How often batches of finished ranges are looked for. */
+  /** How often batches of finished ranges are looked for, and ranges of which nothing is to come. */
   readonly purgeMs: number;
 }
 

@@ -50,21 +50,28 @@ export class MemoryRangeLedger implements RangeLedger {
     return { number: 1, sequence: Math.min(last, this.lagging ?? last) };
   }
 
+  /** What was read of the stream so far; nothing in a stream changes, so only what is new is looked at. */
+  readonly #read: HeadwaterEvent[] = [];
+  #folded: { readonly end: number; readonly rows: ReadonlyMap<string, Row> } = { end: 0, rows: new Map() };
+
   #seen(): readonly HeadwaterEvent[] {
-    const end = this.lagging ?? Number.POSITIVE_INFINITY;
-    const { messages } = this.#events.stream('RANGES');
-    return messages.filter((m) => m.sequence <= end).map((m) => decoded(m).event);
+    const { messages, last } = this.#events.stream('RANGES');
+    for (const message of messages.slice(this.#read.length)) this.#read.push(decoded(message).event);
+    return this.#read.slice(0, Math.min(last, this.lagging ?? last));
   }
 
   #rows(): ReadonlyMap<string, Row> {
+    const seen = this.#seen();
+    if (this.#folded.end === seen.length) return this.#folded.rows;
     const rows = new Map<string, Row>();
-    for (const event of this.#seen()) {
+    for (const event of seen) {
       for (const [{ backbone, group, epoch, lo, hi }, next] of rangeSteps(event)) {
         const key = { backbone, group, epoch, lo, hi };
         const record = next(rows.get(rangeKeyText(key))?.record ?? null);
         if (record) rows.set(rangeKeyText(key), { key, record });
       }
     }
+    this.#folded = { end: seen.length, rows };
     return rows;
   }
 

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backfillSpans, type GroupView, liveSpan, planRanges } from '../../../processors/coordinator/plan.ts';
+import {
+  backfillSpans,
+  type GroupView,
+  liveSpan,
+  type PlanInput,
+  planRanges,
+} from '../../../processors/coordinator/plan.ts';
 import { type Room, rangeSize, roomLeft } from '../../../processors/coordinator/reservation.ts';
 import { DEFAULT_PLAN_SETTINGS } from '../../../processors/coordinator/settings.ts';
 import { countNumbers, mergeIntervals } from '../../../processors/intervals.ts';
@@ -23,10 +29,26 @@ const view = (change: Partial<GroupView> = {}): GroupView => ({
   heldHigh: 1000,
   planned: [],
   livePlannedAt: NOW,
+  eras: [],
+  wanted: [],
+  scanPlannedAt: null,
   ...change,
 });
-const plan = (views: readonly GroupView[], room = wide, size = settings.rangeNumbers) =>
-  planRanges({ views, room, rangeSize: size, settings, now: NOW });
+const standing = { epoch: Epoch(0), removed: false, low: 1 };
+const input = (views: readonly GroupView[], change: Partial<PlanInput> = {}): PlanInput => ({
+  views,
+  retries: [],
+  short: [],
+  standings: new Map(views.map(({ group, epoch, low }) => [group, { ...standing, epoch, low }])),
+  room: wide,
+  most: wide,
+  rangeSize: settings.rangeNumbers,
+  settings,
+  now: NOW,
+  ...change,
+});
+const plan = (views: readonly GroupView[], room = wide, change: Partial<PlanInput> = {}) =>
+  planRanges(input(views, { room, ...change })).plans;
 const live = (change: Partial<GroupView>) =>
   liveSpan(view(change), { settings, rangeSize: settings.rangeNumbers, now: NOW });
 
@@ -151,7 +173,7 @@ describe('the reservation', () => {
             const outstanding = { ranges: open.length, numbers: countNumbers(open) };
             const room = roomLeft(stream(bytes, maxBytes), outstanding, settings);
             const views = [view({ liveFrom: total + 1, high: total, heldHigh: total, planned })];
-            for (const { ranges } of planRanges({ views, room, rangeSize: size, settings, now: NOW })) {
+            for (const { ranges } of plan(views, room, { rangeSize: size })) {
               for (const { lo, hi } of ranges) open.push([lo, hi]);
             }
             planned = mergeIntervals([...planned, ...open]);
