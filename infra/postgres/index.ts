@@ -153,4 +153,4 @@ class PooledDatabase implements ClosableDatabase {
 export const createDatabase = (settings: DatabaseSettings): ClosableDatabase => new PooledDatabase(settings);
 
 export { toPostgresError } from './errors.ts';
-export { waitForDatabase } from './waiting.ts';
+export { type WaitSettings, waitForDatabase } from './waiting.ts';

@@ -5,7 +5,7 @@ export const natsErrors = defineErrors({
   NATS_UNAVAILABLE: {
     retriable: true,
     message: (f) => `NATS does not answer (${f.stream ?? f.url ?? 'connection'}): ${f.reason ?? 'no answer'}`,
-    hint: 'Start the NATS server, or correct NATS_URL. Nothing is lost: everything waits and goes on.',
+    hint: 'Start the NATS server, or correct NATS_URL. Nothing is lost: services go on by themselves then, a command has to be called again.',
   },
   NATS_BAD_URL: {
     retriable: false,

@@ -6,7 +6,7 @@ export const postgresErrors = defineErrors({
   POSTGRES_UNAVAILABLE: {
     retriable: true,
     message: (f) => `${where(f)} cannot be reached: ${f.reason}`,
-    hint: 'Start the server or check DATABASE_URL. Work goes on by itself once it answers; nothing is lost meanwhile.',
+    hint: 'Start the server or check DATABASE_URL. Nothing is lost: services go on by themselves then, a command has to be called again.',
   },
   POSTGRES_READ_ONLY: {
     retriable: true,
@@ -16,7 +16,7 @@ export const postgresErrors = defineErrors({
   POSTGRES_DISK_FULL: {
     retriable: true,
     message: (f) => `${where(f)} has no disk space left: ${f.reason}`,
-    hint: 'Make room on the disk of the database. Work goes on by itself afterwards.',
+    hint: 'Make room on the disk of the database. Services go on by themselves then, a command has to be called again.',
   },
   POSTGRES_WRONG_CREDENTIALS: {
     retriable: false,

@@ -1,4 +1,5 @@
 import type { EventReader, EventSink } from '../../../processors/ports.ts';
+import type { Sql } from '../../../projections/ports.ts';
 import { systemClock } from '../../base/clock.ts';
 import { HeadwaterError } from '../../base/errors/index.ts';
 import { type Log, silentLog } from '../../base/log.ts';
@@ -8,6 +9,7 @@ import { connectNats, createEventReader, createEventSink, type NatsLink } from '
 import { type ClosableDatabase, createDatabase } from '../../postgres/index.ts';
 import { type Endpoints, findEndpoints } from '../endpoints.ts';
 import { type Patience, watchTrouble } from './patience.ts';
+import { patientReads } from './patientReads.ts';
 
 /** How a command is called: its configuration, its surroundings, and where its output goes. */
 export interface CommandContext {
@@ -84,3 +86,27 @@ export async function withDatabase<T>(
     await db.close();
   }
 }
+
+/**
+ * As `withDatabase`, for the reads of a long command: it says so when the database goes away under it, and goes on after
+ * that. A database that is not there at the start is an error all the same.
+ */
+export const withPatientReads = <T>(
+  context: CommandContext,
+  use: (db: Sql) => Promise<T>,
+  endpoints: Endpoints,
+): Promise<T> =>
+  withDatabase(
+    context,
+    async (db) => {
+      await db.query('select 1');
+      const { print, signal } = context;
+      const trouble = watchTrouble({ patience: 'endless', clock: systemClock, print, limitMs: CONNECT_MS });
+      try {
+        return await use(patientReads(db, { clock: systemClock, signal, conditions: trouble.conditions }));
+      } finally {
+        trouble.end();
+      }
+    },
+    endpoints,
+  );

@@ -1,5 +1,5 @@
 import { type ImportResult, importOverview } from '../../../processors/import/overviewFile.ts';
-import type { Database } from '../../../projections/ports.ts';
+import type { Sql } from '../../../projections/ports.ts';
 import { rangeLedger } from '../../../projections/ranges/rows.ts';
 import { Backbone, type Group, isBackbone } from '../../../streams/ids.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -7,7 +7,7 @@ import { HeadwaterError } from '../../base/errors/index.ts';
 import { type Log, silentLog } from '../../base/log.ts';
 import { findEndpoints } from '../endpoints.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { type CommandContext, type NatsClient, withDatabase, withNats } from './client.ts';
+import { type CommandContext, type NatsClient, withNats, withPatientReads } from './client.ts';
 import { groupOf } from './groups.ts';
 import { rateText, showProgress } from './progress.ts';
 import { grouped } from './table.ts';
@@ -33,7 +33,7 @@ export interface ImportPlace {
 export function importFile(
   place: ImportPlace,
   { sink, reader }: NatsClient,
-  db: Database,
+  db: Sql,
   options: { signal: AbortSignal; log?: Log; update?: (fileBytes: number, lines: number) => void },
 ): Promise<ImportResult> {
   let fileBytes = 0;
@@ -45,6 +45,17 @@ export function importFile(
   return importOverview({ ...place, bytes, onProgress }, ports, options.signal);
 }
 
+/** What an import says at its end. */
+export function resultLines(file: string, result: ImportResult, elapsedMs: number): readonly string[] {
+  const { lines, ranges, known, unnumbered } = result;
+  if (lines === 0) return [`warning: ${file} holds no line: nothing was imported`];
+  const before = known > 0 ? `, ${grouped(known)} ranges were imported before` : '';
+  return [
+    `${rateText('lines', lines, elapsedMs)}, ${grouped(ranges)} new ranges${before}`,
+    ...(unnumbered > 0 ? [`warning: ${grouped(unnumbered)} lines had no article number`] : []),
+  ];
+}
+
 /** `import overview`: returns once everything is in the event log; indexing goes on in the services. */
 export function importOverviewCommand(
   context: CommandContext,
@@ -54,20 +65,20 @@ export function importOverviewCommand(
   const place = { file, group: groupOf(options.group), backbone: backboneOf(options.backbone) };
   const total = fileSize(file);
   const endpoints = findEndpoints(context.config, context.env);
-  const run = (client: NatsClient) =>
-    withDatabase(context, async (db) => {
-      const startedAt = systemClock.now();
-      const elapsed = () => systemClock.now() - startedAt;
-      const progress = showProgress({ ...context, clock: systemClock, total });
-      const result = await importFile(place, client, db, {
-        signal: context.signal,
-        update: (fileBytes, lines) => progress.update(fileBytes, rateText('lines', lines, elapsed())),
-      });
-      const known = result.known > 0 ? `, ${grouped(result.known)} ranges were imported before` : '';
-      progress.end(`${rateText('lines', result.lines, elapsed())}, ${grouped(result.ranges)} new ranges${known}`);
-      if (result.unnumbered > 0) context.print(`${grouped(result.unnumbered)} lines had no article number`);
-      return EXIT.ok;
+  const run = async (client: NatsClient, db: Sql): Promise<ExitCode> => {
+    const startedAt = systemClock.now();
+    const elapsed = () => systemClock.now() - startedAt;
+    const progress = showProgress({ ...context, clock: systemClock, total });
+    const result = await importFile(place, client, db, {
+      signal: context.signal,
+      update: (fileBytes, lines) => progress.update(fileBytes, rateText('lines', lines, elapsed())),
     });
+    const [summary = '', ...more] = resultLines(file, result, elapsed());
+    progress.end(summary);
+    for (const line of more) context.print(line);
+    return EXIT.ok;
+  };
   // What is read and not stored yet would have to be read again: an outage is waited out.
-  return withNats(context, run, endpoints, 'endless');
+  const withReads = (client: NatsClient) => withPatientReads(context, (db) => run(client, db), endpoints);
+  return withNats(context, withReads, endpoints, 'endless');
 }

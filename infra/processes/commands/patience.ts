@@ -52,7 +52,10 @@ export function watchTrouble({ patience, clock, print, limitMs }: TroubleOptions
             () => {},
           );
       },
-      clear: stop,
+      clear(about) {
+        if (patience === 'endless' && open.has(about)) print(`going on: ${about} is well again`);
+        stop(about);
+      },
     },
     end() {
       for (const about of [...open.keys()]) stop(about);

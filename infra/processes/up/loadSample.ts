@@ -1,14 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Database } from '../../../projections/ports.ts';
+import type { Sql } from '../../../projections/ports.ts';
 import { allPositions } from '../../../projections/position.ts';
 import { rangeCounts } from '../../../projections/ranges/rows.ts';
 import { Backbone, Group } from '../../../streams/ids.ts';
 import { comparePositions } from '../../../streams/topology.ts';
 import { systemClock } from '../../base/clock.ts';
 import { HeadwaterError } from '../../base/errors/index.ts';
-import { type CommandContext, type NatsClient, withDatabase, withNats } from '../commands/client.ts';
+import { type CommandContext, type NatsClient, withNats, withPatientReads } from '../commands/client.ts';
 import { importFile } from '../commands/importOverview.ts';
 import type { Endpoints } from '../endpoints.ts';
 
@@ -26,7 +26,7 @@ const POLL_MS = 100;
 const markerOf = (dataDir: string): string => join(dataDir, 'runtime', 'sample-loaded');
 
 /** Whether everything that was planned is parsed and every projection is at the end of its stream. Throws SAMPLE_FAILED. */
-export async function isIndexed(db: Database, { reader }: NatsClient): Promise<boolean> {
+export async function isIndexed(db: Sql, { reader }: NatsClient): Promise<boolean> {
   const { planned = 0, fetched = 0, failed = 0 } = await rangeCounts(db);
   if (failed > 0) throw new HeadwaterError('SAMPLE_FAILED', { failed });
   if (planned + fetched > 0) return false;
@@ -36,7 +36,7 @@ export async function isIndexed(db: Database, { reader }: NatsClient): Promise<b
   return true;
 }
 
-async function importSample(context: CommandContext, client: NatsClient, db: Database): Promise<void> {
+async function importSample(context: CommandContext, client: NatsClient, db: Sql): Promise<void> {
   const files = JSON.parse(readFileSync(join(SAMPLE_FOLDER, 'index.json'), 'utf8')) as readonly SampleFile[];
   for (const { group, file } of files) {
     const place = { file: join(SAMPLE_FOLDER, file), group: Group(group), backbone: SAMPLE_BACKBONE };
@@ -55,7 +55,7 @@ export async function loadSample(context: CommandContext, endpoints: Endpoints):
   print('loading the bundled sample ...');
   await withNats(
     context,
-    (client) => withDatabase(context, (db) => importSample(context, client, db), endpoints),
+    (client) => withPatientReads(context, (db) => importSample(context, client, db), endpoints),
     endpoints,
     'endless',
   );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../infra/config/index.ts';
-import { importOverviewCommand } from '../../../infra/processes/commands/importOverview.ts';
+import { importOverviewCommand, resultLines } from '../../../infra/processes/commands/importOverview.ts';
 import { unpackedFile } from '../../../infra/processes/commands/unpackedFile.ts';
 
 const text = Buffer.from('1\ta\tb\r\n'.repeat(200_000));
@@ -27,6 +27,22 @@ async function read(name: string): Promise<{ bytes: Buffer; fileBytes: number }>
   for await (const piece of unpackedFile(path(name), (n) => (fileBytes += n))) pieces.push(piece);
   return { bytes: Buffer.concat(pieces), fileBytes };
 }
+
+describe('the end of an import', () => {
+  const result = { lines: 0, bytes: 0, ranges: 0, known: 0, unnumbered: 0 };
+
+  it('warns of a file that is empty', () => {
+    expect(resultLines('a.tsv', result, 1000)).toEqual(['warning: a.tsv holds no line: nothing was imported']);
+  });
+
+  it('tells its rate, what is new, what was known, and lines without a number', () => {
+    const lines = resultLines('a.tsv', { ...result, lines: 5000, ranges: 2, known: 1, unnumbered: 3 }, 1000);
+    expect(lines).toEqual([
+      '5,000 lines, 5,000 lines/s, 2 new ranges, 1 ranges were imported before',
+      'warning: 3 lines had no article number',
+    ]);
+  });
+});
 
 describe('a file of overview lines', () => {
   it.each(['plain.tsv', 'packed.tsv.gz', 'misnamed.tsv', 'misnamed.gz'])(
