@@ -79,6 +79,10 @@ export const configSchema = Type.Object(
       pollSeconds: whole('Time between two looks at the high marks', 1, 3600, 15),
       holdBackSeconds: whole('How far the live lane stays behind the head, for late parts', 0, 3600, 120),
       backfillRangeNumbers: whole('Article numbers in a backfill range', 1000, 10_000_000, 2_000_000),
+      order: Type.Union([Type.Literal('oldest'), Type.Literal('newest')], {
+        description: 'Where backfill begins: with the oldest or the newest year',
+        default: 'oldest',
+      }),
       outstandingRangesMax: whole('Ranges planned and not yet parsed, at most', 1, 1000, 12),
       liveConnectionShare: Type.Number({
         description: 'Share of connections kept for the live lane',

@@ -15,6 +15,7 @@ export const coordinatorService: ServiceDefinition = {
     const plan = {
       ...DEFAULT_PLAN_SETTINGS,
       holdBackMs: indexing.holdBackSeconds * 1000,
+      order: indexing.order,
       rangeNumbers: indexing.backfillRangeNumbers,
       outstandingFullRanges: indexing.outstandingRangesMax,
     };
