@@ -1,15 +1,25 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../infra/base/clock.ts';
+import { silentLog } from '../../infra/base/log.ts';
+import { noMetrics } from '../../infra/base/metrics.ts';
 import type { ClosableDatabase } from '../../infra/postgres/index.ts';
+import { runFragments } from '../../processors/fragments/fragmentsProcessor.ts';
+import { DEFAULT_FRAGMENTS_SETTINGS } from '../../processors/fragments/settings.ts';
+import { control } from '../../projections/control/index.ts';
 import { fragments } from '../../projections/fragments/index.ts';
 import { openUnits } from '../../projections/fragments/rows.ts';
 import { FragmentsState } from '../../projections/fragments/step.ts';
 import type { Sql } from '../../projections/ports.ts';
 import { unpackPosition } from '../../projections/position.ts';
+import { ranges } from '../../projections/ranges/index.ts';
+import { resolvedNumbers } from '../../projections/ranges/resolved.ts';
 import { initCompression } from '../../streams/codec/compression.ts';
 import { packLone } from '../../streams/codec/fragments.ts';
-import type { HeadwaterEvent } from '../../streams/events/index.ts';
+import { EVENTS, type HeadwaterEvent, makeEvent } from '../../streams/events/index.ts';
 import { mergeIdOf } from '../../streams/merges.ts';
+import { recordedConditions } from '../kit/conditions.ts';
+import { pieceOfArticles } from '../kit/filePieces.ts';
 import {
   fragmentHistory,
   fragmentMoves,
@@ -19,10 +29,13 @@ import {
   mergedOf,
   piece,
 } from '../kit/fragmentHistories.ts';
-import { openDatabase, projectAll } from '../kit/projections.ts';
+import { MemoryEvents } from '../kit/memoryEvents.ts';
+import { caughtUp, openDatabase, projectAll, startProjection } from '../kit/projections.ts';
 import { propertyRuns } from '../kit/propertyRuns.ts';
+import { parsed, planned } from '../kit/rangeEvents.ts';
 import { opened, type PassOptions, stored } from '../kit/releaseEvents.ts';
 import { type Services, startServices } from '../kit/services.ts';
+import { until } from '../kit/until.ts';
 
 let services: Services;
 let db: ClosableDatabase;
@@ -96,7 +109,7 @@ describe('fragments in Postgres', () => {
           expect(await rowsDump(db)).toBe(fragmentsDump(inMemory(events)));
         },
       ),
-      { numRuns: propertyRuns(40) },
+      { numRuns: propertyRuns(20) },
     );
   });
 
@@ -184,6 +197,41 @@ describe('fragments in Postgres', () => {
     expect((await port.page(true, 10, null)).units).toEqual([]);
     await project([...events, merged, opened({ ...RIGHT, run: 2 })], [4, 1]);
     expect((await port.page(false, 10, null)).units).toMatchObject([{ lastNumber: 99_990 }]);
+  });
+
+  it('are merged by the processor once the ledger says that nothing more is to come', async () => {
+    for (const { name } of [fragments, ranges, control]) await db.script(`drop schema if exists "${name}" cascade`);
+    await db.script('delete from projection_position');
+    const events = new MemoryEvents();
+    const running = [fragments, ranges, control].map((projection) => startProjection(projection, db, events.log));
+    const stop = new AbortController();
+    const clock = systemClock;
+    const conditions = recordedConditions();
+    const ports = { sink: events, reader: events, clock, conditions, log: silentLog, metrics: noMetrics };
+    const rows = { units: openUnits(db), resolved: resolvedNumbers(db) };
+    for (const projection of [fragments, ranges, control]) await caughtUp(db, projection, events.log);
+    const ended = runFragments({ ...ports, ...rows }, stop.signal, { ...DEFAULT_FRAGMENTS_SETTINGS, roundMs: 20 });
+    const articles = [1, 2].map((part) => {
+      return { number: 99_990 + part, part, total: 3, bytes: 700, second: 0, poster: 'a@b' };
+    });
+    await events.append(opened(LEFT));
+    await events.append(fragmentsOf(LEFT, { pieces: [pieceOfArticles('file', articles)] }));
+    await caughtUp(db, fragments, events.log);
+    // Nobody reads marks here: what no range covers is resolved, the range itself once it is parsed.
+    await events.append(planned(LEFT));
+    const done = parsed(LEFT);
+    const releasesPosition = { number: 1, sequence: 2 };
+    await events.append(makeEvent(EVENTS['range.parsed'], done.at, { ...done.data, releasesPosition }));
+    await until('the unit to be closed', async () => {
+      const [unit] = await db.query<{ open: boolean }>('select open from fragments.unit');
+      return unit?.open === false;
+    });
+    stop.abort(new Error('test over'));
+    await ended;
+    for (const projection of running) await projection.stop();
+    const merges = events.events('RELEASES', 'release.merged');
+    expect(merges.map((m) => m.data.body.map((b) => b.contribution.segments))).toEqual([[2]]);
+    expect(conditions.history()).toEqual([]);
   });
 
   it('reads what grows by its indexes alone', async () => {
