@@ -7,46 +7,11 @@ import {
   type PlanInput,
   planRanges,
 } from '../../../processors/coordinator/plan.ts';
-import { type Room, rangeSize, roomLeft } from '../../../processors/coordinator/reservation.ts';
-import { DEFAULT_PLAN_SETTINGS } from '../../../processors/coordinator/settings.ts';
-import { countNumbers, mergeIntervals } from '../../../processors/intervals.ts';
-import { Epoch, Group } from '../../../streams/ids.ts';
+import { mergeIntervals } from '../../../processors/intervals.ts';
+import { ArticleNumber, Group } from '../../../streams/ids.ts';
 import type { Interval } from '../../../streams/records.ts';
-import { propertyRuns } from '../../kit/propertyRuns.ts';
+import { input, NOW, settings, view, wide } from '../../kit/planInput.ts';
 
-const settings = DEFAULT_PLAN_SETTINGS;
-const NOW = 1_700_000_000_000;
-const wide: Room = { ranges: 1000, numbers: 1e12 };
-
-const view = (change: Partial<GroupView> = {}): GroupView => ({
-  group: Group('a.b'),
-  epoch: Epoch(0),
-  from: 1,
-  liveFrom: 1,
-  to: null,
-  low: 1,
-  high: 1000,
-  heldHigh: 1000,
-  planned: [],
-  livePlannedAt: NOW,
-  eras: [],
-  wanted: [],
-  scanPlannedAt: null,
-  ...change,
-});
-const standing = { epoch: Epoch(0), removed: false, low: 1 };
-const input = (views: readonly GroupView[], change: Partial<PlanInput> = {}): PlanInput => ({
-  views,
-  retries: [],
-  short: [],
-  standings: new Map(views.map(({ group, epoch, low }) => [group, { ...standing, epoch, low }])),
-  room: wide,
-  most: wide,
-  rangeSize: settings.rangeNumbers,
-  settings,
-  now: NOW,
-  ...change,
-});
 const plan = (views: readonly GroupView[], room = wide, change: Partial<PlanInput> = {}) =>
   planRanges(input(views, { room, ...change })).plans;
 const live = (change: Partial<GroupView>) =>
@@ -145,65 +110,105 @@ describe('backfill planning', () => {
   });
 });
 
-describe('the reservation', () => {
-  const stream = (bytes: number, maxBytes: number) => ({ bytes, maxBytes });
+describe('backfill by eras', () => {
+  /** Years of a group, `[year, first number]` each. */
+  const dated = (name: string, eras: readonly (readonly [number, number])[], change: Partial<GroupView> = {}) =>
+    view({
+      group: Group(name),
+      liveFrom: 40_001,
+      high: 40_000,
+      heldHigh: 40_000,
+      eras: eras.map(([year, from]) => ({ year, from: ArticleNumber(from) })),
+      ...change,
+    });
+  const views = [
+    dated('x', [[2019, 1], [2021, 20_001]]), // biome-ignore format: a group a line
+    dated('y', [
+      [2018, 1],
+      [2019, 10_001],
+      [2020, 30_001],
+    ]),
+  ];
+  const order = (change: Partial<PlanInput> = {}) =>
+    plan(views, wide, { rangeSize: 10_000, ...change }).map(({ ranges: [r] }) => `${r!.group} ${r!.lo}`);
 
-  it('cuts ranges so small that four fit where one of the usual size would not', () => {
-    expect(rangeSize(stream(0, -1), settings)).toBe(2_000_000);
-    expect(rangeSize(stream(0, 20 * 2 ** 30), settings)).toBe(2_000_000);
-    expect(rangeSize(stream(0, 1_000_000), settings)).toBe(333);
+  it('goes year by year over all groups, the oldest first', () => {
+    expect(order()).toEqual([...['y 1', 'x 1', 'y 10001', 'x 10001', 'y 20001', 'y 30001', 'x 20001', 'x 30001']]);
   });
 
-  it('never plans more than fits under 80 % of OVERVIEW, and never comes to a standstill', () => {
+  it('turns round for the newest first, over the same ranges', () => {
+    const newest = order({ settings: { ...settings, order: 'newest' } });
+    expect(newest).toEqual([...['x 30001', 'x 20001', 'y 30001', 'x 10001', 'y 20001', 'x 1', 'y 10001', 'y 1']]);
+    expect(newest.toSorted()).toEqual(order().toSorted());
+  });
+
+  it('cuts the same ranges in both orders, whatever is planned already', () => {
+    const spans = fc.array(fc.tuple(fc.integer({ min: 1, max: 50_000 }), fc.integer({ min: 0, max: 9000 })), {
+      maxLength: 6,
+    });
     fc.assert(
-      fc.property(
-        fc.integer({ min: 100_000, max: 100_000_000 }),
-        fc.array(fc.record({ per: fc.integer({ min: 1, max: 600 }), purge: fc.boolean() }), {
-          minLength: 60,
-          maxLength: 60,
-        }),
-        (maxBytes, moves) => {
-          const size = rangeSize(stream(0, maxBytes), settings);
-          const total = size * 20;
-          let bytes = 0;
-          let planned: Interval[] = [];
-          const open: Interval[] = [];
-          const stored: number[] = [];
-          const step = () => {
-            const outstanding = { ranges: open.length, numbers: countNumbers(open) };
-            const room = roomLeft(stream(bytes, maxBytes), outstanding, settings);
-            const views = [view({ liveFrom: total + 1, high: total, heldHigh: total, planned })];
-            for (const { ranges } of plan(views, room, { rangeSize: size })) {
-              for (const { lo, hi } of ranges) open.push([lo, hi]);
-            }
-            planned = mergeIntervals([...planned, ...open]);
-            const reserved = bytes + countNumbers(open) * settings.worstLineBytes;
-            expect(reserved).toBeLessThanOrEqual(0.8 * maxBytes);
-          };
-          for (const { per, purge } of moves) {
-            step();
-            const fetched = open.shift();
-            if (fetched) {
-              stored.push((fetched[1] - fetched[0] + 1) * per);
-              bytes += stored.at(-1)!;
-            }
-            // Parsing may lag, but whatever is stored is parsed and purged in the end.
-            if (purge || !fetched) bytes -= stored.shift() ?? 0;
-          }
-          for (let i = 0; i < 100 && countNumbers(planned) < total; i++) {
-            step();
-            open.shift();
-            bytes = 0;
-          }
-          expect(countNumbers(planned)).toBe(total);
-        },
-      ),
-      { numRuns: propertyRuns(50) },
+      fc.property(fc.integer({ min: 1, max: 9000 }), spans, (from, taken) => {
+        const planned = mergeIntervals(taken.map(([lo, width]): Interval => [lo, lo + width]));
+        const base = view({ from, liveFrom: 50_001, high: 70_000, planned });
+        const up = [...backfillSpans(base, 7000, 'oldest')];
+        expect([...backfillSpans(base, 7000, 'newest')].reverse()).toEqual(up);
+      }),
     );
   });
 
-  it('bounds what is outstanding also where OVERVIEW has no limit', () => {
-    const room = roomLeft(stream(0, -1), { ranges: 3, numbers: 15_000_000 }, settings);
-    expect(room).toEqual({ ranges: 497, numbers: 1_000_000 });
+  it('waits for a group whose years are not known yet, and holds up no other', () => {
+    const [x] = views;
+    const unknown = dated('z', [], { eras: null });
+    expect(plan([unknown, x!]).map(({ ranges: [r] }) => r!.group)).toEqual(['x']);
+  });
+
+  it('takes what live left out of an undated group as the newest', () => {
+    const gap = dated('gap', [], { liveFrom: 1, planned: [[20_001, 40_000]] });
+    const plans = plan([gap, ...views], wide, { rangeSize: 20_000 });
+    expect(plans.at(-1)!.ranges[0]).toMatchObject({ group: 'gap', lo: 1 });
+  });
+});
+
+describe('scan planning', () => {
+  const busy = { liveFrom: 5_000_001, high: 5_100_000, heldHigh: 5_000_000, eras: null };
+  const scan = (change: Partial<GroupView>, more: Partial<PlanInput> = {}) =>
+    plan([view({ ...busy, ...change })], wide, more)
+      .filter(({ lane }) => lane === 'scan')
+      .flatMap(({ ranges }) => ranges.map(({ lo, hi }) => [lo, hi]));
+
+  it('takes what is wanted and no range covers, cut where backfill would be', () => {
+    const wanted: Interval[] = [[1000, 2_100_000], [4_000_001, 4_000_009]]; // biome-ignore format: short
+    expect(scan({ wanted, planned: [[1500, 1999]] })).toEqual([
+      [1000, 1499],
+      [2000, 2_000_000],
+      [2_000_001, 2_100_000],
+      [4_000_001, 4_000_009],
+    ]);
+  });
+
+  it('takes a group at most once a minute', () => {
+    const wanted: Interval[] = [[1000, 1999]];
+    expect(scan({ wanted, scanPlannedAt: NOW - 59_999 })).toEqual([]);
+    expect(scan({ wanted, scanPlannedAt: NOW - 60_000 })).toEqual([[1000, 1999]]);
+  });
+
+  it('takes nothing below the low mark, above the high mark, or of live', () => {
+    expect(scan({ wanted: [[1, 999]], low: 1000 })).toEqual([]);
+    expect(scan({ wanted: [[1, 1001]], low: 1000 })).toEqual([[1000, 1001]]);
+    expect(scan({ wanted: [[4_999_999, 9_000_000]] })).toEqual([[4_999_999, 5_000_000]]);
+    expect(scan({ wanted: [[6_000_000, 9_000_000]] })).toEqual([]);
+  });
+
+  it('comes before backfill: where it finds no room, backfill gets none', () => {
+    const wanting = view({ ...busy, eras: [], wanted: [[1, 1_000_000]], planned: [[1_000_001, 4_999_000]] });
+    expect(plan([wanting], { ranges: 9, numbers: 999_999 })).toEqual([]);
+    expect(plan([wanting], { ranges: 9, numbers: 1_000_500 }).map(({ lane }) => lane)).toEqual(['scan']);
+  });
+
+  it('lets live take wanted numbers without waiting for more of them, once a minute', () => {
+    const wish = { high: 9, heldHigh: 9, wanted: [[5, 900]] as const };
+    expect(live({ ...wish, livePlannedAt: NOW - 60_000 })).toEqual([1, 9]);
+    expect(live({ ...wish, livePlannedAt: NOW - 59_999 })).toBeNull();
+    expect(live({ ...wish, wanted: [[10, 900]], livePlannedAt: NOW - 60_000 })).toBeNull();
   });
 });
