@@ -179,7 +179,8 @@ export class RangeParser {
     const subject = files.subjectOf(s, start, end, counter);
     const verdict = files.verdict(subject);
     if (verdict !== 'file') return verdict === 'random' ? this.countRandom(at) : verdict;
-    const [fromStart, fromEnd] = [line.fieldStart(format.from), line.fieldEnd(format.from)];
+    const fromStart = line.fieldStart(format.from);
+    const fromEnd = line.fieldEnd(format.from);
     const file = files.fileOf(subject, b, fromStart, fromEnd);
     const garbage = files.isObfuscated(file) ? this.garbageReason() : null;
     if (garbage !== null) return garbage;

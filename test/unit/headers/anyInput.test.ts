@@ -2,13 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ParsedRange } from '../../../processors/headers/parseRange.ts';
 import type { GroupRanks } from '../../../processors/headers/xref.ts';
+import type { GarbageSignature } from '../../../streams/events/control.ts';
 import { Group } from '../../../streams/ids.ts';
 import { propertyRuns } from '../../kit/propertyRuns.ts';
-import { DAY, lineOf, OWN, parse, partsOf, recordsOf } from '../../kit/rangeLines.ts';
+import { DAY, lineOf, MIDDLE, OWN, parse, partsOf, recordsOf } from '../../kit/rangeLines.ts';
 
 /** Lines in the shapes that the rules care about, and broken ones among them. */
 const anyLine = fc.record({
-  number: fc.integer({ min: 1, max: 300 }),
+  // Near an edge of the range, or far from both.
+  number: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: MIDDLE, max: MIDDLE + 300 })),
   subject: fc.oneof(
     fc
       .tuple(
@@ -29,6 +31,12 @@ const anyLine = fc.record({
   id: fc.stringMatching(/^[a-z]{0,3}@?[a-z]{0,2}$/),
   xref: fc.constantFrom(`${OWN}:5`, `alt.other:9 ${OWN}:5`, '', 'alt.unlisted:3'),
 });
+/** Fits some of the lines above. */
+const GARBAGE: readonly GarbageSignature[] = [
+  { signature: 'b', field: 'poster', pattern: 'b *' },
+  { signature: 'z', field: 'message_id', pattern: '*z*' },
+  { signature: 'tools', field: 'tool', pattern: '*' },
+];
 const anyRanks: GroupRanks = new Map([[Group('alt.other'), { rank: 1, spans: [[1, 10]] }]]);
 const lineBatches = fc.array(anyLine.map(lineOf), { maxLength: 60 });
 
@@ -59,7 +67,7 @@ describe('any input', () => {
           { maxLength: 4 },
         ),
         (batches) => {
-          const parsed = parse(batches);
+          const parsed = parse(batches, { garbage: GARBAGE });
           expect(parsed.counts.lines).toBe(batches.reduce((sum, b) => sum + linesIn(b), 0));
           expect(total(parsed.counts)).toBe(parsed.counts.lines);
           const records = recordsOf(parsed);
@@ -82,8 +90,8 @@ describe('any input', () => {
       fc.property(lineBatches, fc.array(fc.nat({ max: 60 })), (lines, cuts) => {
         const borders = [0, ...new Set(cuts.map((c) => Math.min(c, lines.length))), lines.length].sort((a, b) => a - b);
         const batches = borders.slice(1).map((end, i) => lines.slice(borders[i]!, end).join(''));
-        expect(recordsOf(parse(batches, { ranks: anyRanks }))).toEqual(
-          recordsOf(parse([lines.join('')], { ranks: anyRanks })),
+        expect(recordsOf(parse(batches, { ranks: anyRanks, garbage: GARBAGE }))).toEqual(
+          recordsOf(parse([lines.join('')], { ranks: anyRanks, garbage: GARBAGE })),
         );
       }),
       { numRuns: propertyRuns(200) },

@@ -5,6 +5,8 @@ import { importOverview } from '../../../processors/import/overviewFile.ts';
 import { DEFAULT_IMPORT_SETTINGS } from '../../../processors/import/settings.ts';
 import { runProcessor } from '../../../processors/run.ts';
 import { decodeChunk } from '../../../streams/codec/chunk.ts';
+import { decodePieces } from '../../../streams/codec/fragments.ts';
+import { controlGarbage } from '../../../streams/events/control.ts';
 import { makeEvent } from '../../../streams/events/index.ts';
 import { overviewBatch } from '../../../streams/events/overview.ts';
 import { rangeFetched } from '../../../streams/events/ranges.ts';
@@ -28,13 +30,15 @@ async function* once(bytes: Buffer) {
   yield bytes;
 }
 /** Puts fetched ranges into the world: what the headers loop starts from. */
-const load = async (world: ProcessorWorld, lines = 200, own = { rangeLines: 250_000, batchLines: 50 }) => {
+const load = (world: ProcessorWorld, lines = 200, own = { rangeLines: 250_000, batchLines: 50 }) =>
+  loadFile(world, file(1, lines), own);
+const loadFile = async (world: ProcessorWorld, lines: Buffer, own = { rangeLines: 250_000, batchLines: 50 }) => {
   const settings = {
     ...DEFAULT_IMPORT_SETTINGS,
     rangeLines: own.rangeLines,
     batch: { lines: own.batchLines, rawBytes: 3_000_000 },
   };
-  const request = { bytes: once(file(1, lines)), group, backbone: Backbone('local') };
+  const request = { bytes: once(lines), group, backbone: Backbone('local') };
   await importOverview(request, world, new AbortController().signal, settings);
 };
 const start = (world: ProcessorWorld, change: Partial<HeadersPorts> = {}) =>
@@ -179,7 +183,7 @@ describe('the headers loop', { timeout: 120_000 }, () => {
     const world = processorWorld();
     await load(world, 200, { rangeLines: 100, batchLines: 50 });
     const [first] = world.events.events('RANGES', 'range.fetched');
-    // The same range once more with a batch that is no frame.
+    // The first range once more with a batch that is no frame: its run 1 is replaced.
     const run = { ...first!.data, run: 2 };
     const { backbone, rangeId, lo, hi } = run;
     const data = { backbone, group, rangeId, run: 2, lo, hi, body: Buffer.from('damaged') };
@@ -188,10 +192,74 @@ describe('the headers loop', { timeout: 120_000 }, () => {
     const batches = [{ sequence, lo, hi, lines: 1, rawBytes: 10 }];
     await world.events.append(makeEvent(rangeFetched, EpochMs(0), { ...run, batches }));
     const loop = start(world);
-    await soon('all', () => unfinished(world) === 0 && parsed(world).length === 2);
+    await soon('all', () => unfinished(world) === 0 && parsed(world).length === 1);
     expect(failures(world)).toMatchObject([
       { class: 'quarantined', stage: 'parse', code: 'RANGE_BREAKS_PARSER', run: 2 },
     ]);
+    await loop.stop();
+  });
+
+  it('tells of pieces, lone parts and probe candidates behind the contributions, before it calls the range parsed', async () => {
+    const world = processorWorld();
+    const line = (n: number, subject: string) =>
+      `${n}\t${subject}\tposter <p@x.y>\tMon, 01 Jan 2024 00:00:00 GMT\t<id${n}@x>\t\t1000\t8\tXref: h a.b:${n}\r\n`;
+    const subjects = [
+      '"Some.Title.rar" yEnc (1/1)',
+      '"Some.Other.Title.part1.rar" yEnc (1/3)',
+      '"9ciQK4R3mMmKGyhEXWTqlk.mkv" yEnc (2/9)',
+    ];
+    await loadFile(world, Buffer.from(subjects.map((subject, i) => line(i + 1, subject)).join('')));
+    const loop = start(world);
+    await soon('the range', () => parsed(world).length === 1);
+    await loop.stop();
+    const releases = world.events.events('RELEASES');
+    expect(releases.map(({ type }) => type)).toEqual([
+      'release.opened',
+      'release.seen',
+      'release.fragments',
+      'probe.candidates',
+    ]);
+    expect(parsed(world)[0]).toMatchObject({ kept: 2, skipped: { random: 1 }, releases: 1, segments: 1 });
+    expect(parsed(world)[0]!.releasesPosition.sequence).toBe(4);
+    const [fragments] = world.events.events('RELEASES', 'release.fragments').map(({ data }) => data);
+    expect(fragments).toMatchObject({ k: 0, pass: 1 });
+    expect(fragments!.body.pieces.map((p) => [p.name, decodeChunk(p.payload)[0]!.segments[0]!.messageId])).toEqual([
+      ['Some.Other.Title', 'id2@x'],
+    ]);
+    expect(fragments!.body.lone.flatMap(({ payload }) => decodePieces(payload)).map((p) => p.name)).toEqual([
+      '9ciQK4R3mMmKGyhEXWTqlk',
+    ]);
+    const [candidates] = world.events.events('RELEASES', 'probe.candidates').map(({ data }) => data);
+    expect(candidates!.body.map((c) => [c.kind, c.messageId]).sort()).toEqual([
+      ['archive', 'id1@x'],
+      ['archive', 'id2@x'],
+    ]);
+  });
+
+  it('waits for the version of the garbage table that the range was planned with, and drops by it', async () => {
+    const world = processorWorld();
+    const line =
+      '1\t"9ciQK4R3mMmKGyhEXWTqlk.mkv" yEnc (1/1)\tflood\tMon, 01 Jan 2024 00:00:00 GMT\t<a@x>\t\t9\t8\t\r\n';
+    await loadFile(world, Buffer.from(line));
+    const found = world.events.events('RANGES', 'range.fetched')[0]!.data;
+    const planned = { ...found, garbageVersion: 3, run: 2 };
+    const body = world.events.events('OVERVIEW', 'overview.batch')[0]!.data.body;
+    const { backbone, rangeId, lo, hi } = planned;
+    const data = { backbone, group, rangeId, run: 2, lo, hi, body };
+    const stored = await world.events.append(makeEvent(overviewBatch, EpochMs(0), data));
+    const sequence = stored.kind === 'stored' ? stored.position.sequence : 0;
+    const batches = planned.batches.map((batch) => ({ ...batch, sequence }));
+    await world.events.append(makeEvent(rangeFetched, EpochMs(0), { ...planned, batches }));
+    const loop = start(world);
+    await settle();
+    expect(world.events.events('RELEASES')).toEqual([]);
+    const signatures = [{ signature: 'flood', field: 'poster' as const, pattern: 'flood' }];
+    await world.events.append(
+      makeEvent(controlGarbage, EpochMs(0), { origin: 'operator' as const, garbageVersion: 3, signatures }),
+    );
+    await world.clock.advance(1000);
+    await soon('the range', () => parsed(world).length === 1);
+    expect(parsed(world)[0]).toMatchObject({ run: 2, lines: 1, kept: 0, skipped: { garbage_flood: 1 } });
     await loop.stop();
   });
 
