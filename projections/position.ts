@@ -1,5 +1,5 @@
 /** Where a projection stands, who may move it, and whether that place still exists in the stream. */
-import { HeadwaterError } from '../infra/base/errors/index.ts';
+import { type ErrorFields, HeadwaterError } from '../infra/base/errors/index.ts';
 import type { Position } from '../streams/ids.ts';
 import { comparePositions, type StreamFamily, streamName } from '../streams/topology.ts';
 import type { Database, LogState, Sql } from './ports.ts';
@@ -12,6 +12,14 @@ export interface Claim {
   readonly epoch: number;
   readonly position: Position;
   readonly streamCreatedAt: number | null;
+  /** Set once the stream was found not to go on from the position: it holds until the rows are dropped. */
+  readonly refused?: Refusal | null;
+}
+
+/** Why a projection must not go on. */
+export interface Refusal {
+  readonly code: 'PROJECTION_AHEAD' | 'PROJECTION_GAP' | 'PROJECTION_STREAM_REPLACED';
+  readonly fields: ErrorFields;
 }
 
 /** Sequences stay far below 2^40 (a numbered stream is sealed at some 100 GB), numbers below 2^13. */
@@ -41,10 +49,11 @@ interface PositionRow extends Record<string, unknown> {
   readonly sequence: number;
   readonly created: number | null;
   readonly epoch: number;
+  readonly refused: Refusal | null;
 }
 
 const SELECT = `
-  select version, stream_number as number, sequence, stream_created_at as created, epoch
+  select version, stream_number as number, sequence, stream_created_at as created, epoch, refused
     from public.projection_position where name = $1`;
 
 const claimOf = (schema: string, row: PositionRow): Claim => ({
@@ -52,6 +61,7 @@ const claimOf = (schema: string, row: PositionRow): Claim => ({
   epoch: row.epoch,
   position: { number: row.number, sequence: row.sequence },
   streamCreatedAt: row.created,
+  refused: row.refused,
 });
 
 /** The position up to which a projection's rows are true; the start when it never ran. */
@@ -91,6 +101,13 @@ async function create(tx: Sql, projection: Projection, schema: string): Promise<
 export const useSchema = (tx: Sql, schema: string): Promise<void> =>
   tx.script(`set local search_path = ${identifier(schema)}, public`);
 
+/** Whether the rows of a projection are there. */
+export async function hasSchema(sql: Sql, schema: string): Promise<boolean> {
+  const text = 'select to_regnamespace($1) is not null as present';
+  const [found] = await sql.query<{ present: boolean }>(text, [identifier(schema)]);
+  return found?.present === true;
+}
+
 /**
  * Takes a projection over: makes its schema when there is none and counts the epoch up, so that whoever ran it before
  * can commit no more. Throws PROJECTION_NEEDS_REBUILD when the stored rows are of another version, or when there are
@@ -99,16 +116,14 @@ export const useSchema = (tx: Sql, schema: string): Promise<void> =>
 export function claimProjection(db: Database, projection: Projection, schema: string): Promise<Claim> {
   return db.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`headwater projection ${schema}`]);
-    const [found] = await tx.query<{ present: boolean }>('select to_regnamespace($1) is not null as present', [
-      identifier(schema),
-    ]);
+    const present = await hasSchema(tx, schema);
     const [row] = await tx.query<PositionRow>(`${SELECT} for update`, [schema]);
-    if (found?.present && row?.version !== projection.version) {
+    if (present && row?.version !== projection.version) {
       const stored = row?.version ?? 'unknown';
       const fields = { projection: schema, stored, version: projection.version };
       throw new HeadwaterError('PROJECTION_NEEDS_REBUILD', fields);
     }
-    if (!found?.present) {
+    if (!present) {
       // Whoever dropped the rows dropped what the position said about them.
       await tx.query('delete from public.projection_position where name = $1', [schema]);
       await create(tx, projection, schema);
@@ -157,25 +172,35 @@ export async function adoptStream(sql: Sql, claim: Claim, createdAt: number): Pr
   return { ...claim, streamCreatedAt: createdAt };
 }
 
+/** Keeps the refusal over restarts and growth of the stream; the first one stays. */
+export async function keepRefusal(sql: Sql, claim: Claim, why: Refusal): Promise<void> {
+  await sql.query(
+    `update public.projection_position set refused = $1::jsonb
+      where name = $2 and epoch = $3 and refused is null`,
+    [JSON.stringify(why), claim.schema, claim.epoch],
+  );
+}
+
 /**
  * Why a projection must not go on from where it stands, or null. JetStream itself would skip what is missing, or wait
  * for ever, without a word.
  */
-export function refusal(claim: Claim, family: StreamFamily, state: LogState): HeadwaterError | null {
+export function refusal(claim: Claim, family: StreamFamily, state: LogState): Refusal | null {
+  if (claim.refused) return claim.refused;
   const { position, schema: projection } = claim;
   const stream = streamName(family, position.number);
   if (claim.streamCreatedAt !== null && claim.streamCreatedAt !== state.createdAt) {
     const created = new Date(state.createdAt).toISOString();
     const expected = new Date(claim.streamCreatedAt).toISOString();
-    return new HeadwaterError('PROJECTION_STREAM_REPLACED', { projection, stream, created, expected });
+    return { code: 'PROJECTION_STREAM_REPLACED', fields: { projection, stream, created, expected } };
   }
   const at = { projection, stream, position: formatPosition(position) };
   if (comparePositions(position, state.last) > 0) {
-    return new HeadwaterError('PROJECTION_AHEAD', { ...at, last: formatPosition(state.last) });
+    return { code: 'PROJECTION_AHEAD', fields: { ...at, last: formatPosition(state.last) } };
   }
   const next = { number: position.number, sequence: position.sequence + 1 };
   if (comparePositions(state.first, next) > 0) {
-    return new HeadwaterError('PROJECTION_GAP', { ...at, first: formatPosition(state.first) });
+    return { code: 'PROJECTION_GAP', fields: { ...at, first: formatPosition(state.first) } };
   }
   return null;
 }

@@ -6,7 +6,16 @@ import { isEventError } from '../streams/errors.ts';
 import { streamName } from '../streams/topology.ts';
 import { applyBatch } from './apply.ts';
 import type { Database, EventLog, LogBatch } from './ports.ts';
-import { adoptStream, type Claim, claimProjection, formatPosition, refusal, resumeClaim } from './position.ts';
+import {
+  adoptStream,
+  type Claim,
+  claimProjection,
+  formatPosition,
+  hasSchema,
+  keepRefusal,
+  refusal,
+  resumeClaim,
+} from './position.ts';
 import type { Projection } from './projection.ts';
 
 export interface ProjectionDeps {
@@ -104,6 +113,7 @@ class Runner {
   /** Takes events from where the projection stands until the signal aborts or something is wrong. */
   async #follow(): Promise<void> {
     const { db, events } = this.#deps;
+    if (this.#claim?.refused && !(await hasSchema(db, this.#schema))) this.#claim = null;
     this.#claim = this.#claim
       ? await resumeClaim(db, this.#claim)
       : await claimProjection(db, this.#projection, this.#schema);
@@ -125,7 +135,10 @@ class Runner {
     const claim = this.#claim!;
     const state = await this.#deps.events.state(this.#projection.family);
     const why = refusal(claim, this.#projection.family, state);
-    if (why) throw why;
+    if (why) {
+      if (!claim.refused) await keepRefusal(this.#deps.db, claim, why);
+      throw new HeadwaterError(why.code, why.fields);
+    }
     if (claim.streamCreatedAt === null) this.#claim = await adoptStream(this.#deps.db, claim, state.createdAt);
     const { number, sequence } = claim.position;
     const behind = state.last.number === number ? state.last.sequence - sequence : state.last.sequence;

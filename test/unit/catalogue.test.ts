@@ -22,6 +22,9 @@ const product = textOf(
 );
 const tests = textOf((f) => f.startsWith('test/'));
 
+const commandLine = readFileSync('infra/processes/cli.ts', 'utf8');
+const COMMANDS = ['help', ...[...commandLine.matchAll(/\.command\('([a-z]+)/g)].map(([, name]) => name)];
+
 describe('the error catalogue', () => {
   it.each(CODES)('%s is raised somewhere, tested somewhere, and says what happened and what to do', (code) => {
     expect(product).toMatch(new RegExp(`'${code}'`));
@@ -30,5 +33,6 @@ describe('the error catalogue', () => {
     expect(error.message.startsWith(`${code}: `)).toBe(true);
     expect(error.message.length).toBeGreaterThan(code.length + 10);
     expect(error.hint.length).toBeGreaterThan(10);
+    for (const [, named] of error.hint.matchAll(/`headwater ([a-z]+)/g)) expect(COMMANDS, error.hint).toContain(named);
   });
 });

@@ -14,7 +14,7 @@ export const eventErrors = defineErrors({
   EVENT_MALFORMED: {
     retriable: false,
     message: (f) => `event "${f.type}" does not have its shape: ${f.reason}`,
-    hint: 'The message was damaged or written by another program. `headwater replay` shows it.',
+    hint: 'The message was damaged or written by another program. Look at it with `nats stream get <stream> <sequence>`.',
   },
   EVENT_CORRUPT_PAYLOAD: {
     retriable: false,

@@ -1,5 +1,10 @@
 import { defineErrors } from './define.ts';
 
+/** A refusal stays until a person acts: growth of the stream would only hide what is wrong. */
+const untilActed = (first: string): string =>
+  `${first} The projection stands still until its schema is dropped (\`drop schema <name> cascade\`): it is then made anew from this stream.` +
+  ' Once the right stream is back whole, setting `refused` of its row in projection_position to null lets it go on.';
+
 export const projectionErrors = defineErrors({
   PROJECTION_FENCED: {
     retriable: false,
@@ -10,24 +15,24 @@ export const projectionErrors = defineErrors({
     retriable: false,
     message: (f) =>
       `${f.stream} begins at ${f.first}, but projection ${f.projection} has only read up to ${f.position}: events are missing`,
-    hint: 'Restore the stream from its backup, or rebuild the projection from what is left.',
+    hint: untilActed('The stream lost its beginning: restore it from its backup if you can.'),
   },
   PROJECTION_AHEAD: {
     retriable: false,
     message: (f) => `projection ${f.projection} has read up to ${f.position}, but ${f.stream} ends at ${f.last}`,
-    hint: 'The stream lost its end or is an older backup: restore it, or rebuild the projection.',
+    hint: untilActed('The stream lost its end or is an older backup: restore it if you can.'),
   },
   PROJECTION_STREAM_REPLACED: {
     retriable: false,
     message: (f) =>
       `${f.stream} was created at ${f.created}, projection ${f.projection} was built from one created at ${f.expected}`,
-    hint: 'This database belongs to another event store. Connect the right one, or rebuild the projection.',
+    hint: untilActed('This database belongs to another event store: connect the right one if this is a mistake.'),
   },
   PROJECTION_NEEDS_REBUILD: {
     retriable: false,
     message: (f) =>
       `projection ${f.projection} is stored in version ${f.stored}, this Headwater has version ${f.version}`,
-    hint: 'Rebuild it: `headwater rebuild <projection>`. Until then it does not move.',
+    hint: 'It does not move until its schema is dropped (`drop schema <name> cascade`); it is then made anew from its stream.',
   },
   CHUNKS_NOT_READY: {
     retriable: true,
@@ -37,6 +42,6 @@ export const projectionErrors = defineErrors({
   PROJECTION_FAILED: {
     retriable: false,
     message: (f) => `projection ${f.projection} cannot take what follows ${f.position}: ${f.reason}`,
-    hint: 'Nothing was skipped. This is a defect: please report it with the event (`headwater replay` shows it).',
+    hint: 'Nothing was skipped. This is a defect: please report it with the stream and the position.',
   },
 });

@@ -52,6 +52,15 @@ describe('where a projection may go on', () => {
   });
 });
 
+describe('a projection that was refused', () => {
+  it('stays refused when the stream has grown past its position', () => {
+    const why = refusal(claim(1, 91), 'RELEASES', state([1, 1], [1, 90]))!;
+    const kept = { ...claim(1, 91), refused: why };
+    expect(refusal(kept, 'RELEASES', state([1, 1], [1, 500]))).toEqual(why);
+    expect(why.fields).toMatchObject({ position: '1/91', last: '1/90' });
+  });
+});
+
 describe('a staging table', () => {
   it('is declared as SQL would name its columns', () => {
     const columns = [
