@@ -25,6 +25,8 @@ interface Planned extends Span {
   readonly place: Numbered;
   /** Passes in order; the last one says all and has the final content. */
   readonly passes: Pass[];
+  /** How many of them belong to the first wave: when all ranges had theirs, they are merged before the others begin. */
+  readonly first: number;
   /** What is left to say of the current pass; null before it began. */
   left: HeadwaterEvent[] | null;
   at: number;
@@ -46,9 +48,12 @@ export class History {
   readonly #random: Random;
   readonly #plans: Planned[];
   readonly #zombies: HeadwaterEvent[] = [];
+  /** What is said only when all is over. */
+  readonly #lateZombies: HeadwaterEvent[] = [];
   readonly #list: ReturnType<typeof listFor>;
   readonly #trouble: number;
   #clock: number;
+  #second = false;
 
   constructor(world: World, random: Random, options: HistoryOptions) {
     this.#world = world;
@@ -80,7 +85,8 @@ export class History {
     passes.push({ place, ...span, run, pass, articles: final });
     // Passes of one run read the same stored batches.
     const sameRun = passes.map((p) => (p.run === run ? { ...p, articles: final } : p));
-    return { place, ...span, passes: sameRun, left: null, at: -1, parsedAt: null };
+    const first = this.#random.int(1, sameRun.length);
+    return { place, ...span, passes: sameRun, first, left: null, at: -1, parsedAt: null };
   }
 
   /** What an earlier run held: the same as its other passes; some articles not yet, some that were cancelled since. */
@@ -104,13 +110,23 @@ export class History {
       this.#append(this.#zombies.splice(this.#random.int(0, this.#zombies.length - 1), 1)[0]!);
       return true;
     }
-    const open = this.#plans.filter((p) => p.at < p.passes.length - 1 || (p.left?.length ?? 0) > 0);
+    const isOpen = (p: Planned, passes: number) => p.at < passes - 1 || (p.left?.length ?? 0) > 0;
+    if (!this.#second && !this.#plans.some((p) => isOpen(p, p.first))) this.#endFirstWave();
+    const open = this.#plans.filter((p) => isOpen(p, this.#second ? p.passes.length : p.first));
     if (open.length === 0) {
       for (const event of this.#zombies.splice(0)) this.#append(event);
       return false;
     }
     this.#work(this.#random.pick(open));
     return true;
+  }
+
+  /** All ranges are parsed: what is merged now, the second wave may withdraw. */
+  #endFirstWave(): void {
+    this.#second = true;
+    if (!this.#plans.some((p) => p.first < p.passes.length)) return;
+    this.sleep();
+    for (let round = this.#random.int(0, 3); round > 0; round--) this.mergeRound(this.releases.length);
   }
 
   #work(plan: Planned): void {
@@ -127,8 +143,8 @@ export class History {
 
   /** The worker is gone, or is thought to be: then what it had left to say may still be said, later. */
   #crashes(plan: Planned): boolean {
-    if (plan.at >= plan.passes.length - 1 || !this.#random.chance(0.5)) return false;
-    if (this.#random.chance(0.5)) this.#zombies.push(...(plan.left ?? []));
+    if (plan.at >= (this.#second ? plan.passes.length : plan.first) - 1 || !this.#random.chance(0.5)) return false;
+    if (this.#random.chance(0.5)) this.#haunt(...(plan.left ?? []));
     return true;
   }
 
@@ -175,8 +191,17 @@ export class History {
     const digest = mergesDigest(revision, encodeMerges(body));
     const event = makeEvent(EVENTS['release.merged'], at, { ...place, revision, digest, body });
     // A processor that was thought dead says it late.
-    if (this.#random.chance(this.#trouble)) this.#zombies.push(event);
+    if (this.#random.chance(this.#trouble)) this.#haunt(event);
     else this.#append(event);
+  }
+
+  #haunt(...events: HeadwaterEvent[]): void {
+    (this.#random.chance(0.5) ? this.#zombies : this.#lateZombies).push(...events);
+  }
+
+  /** The last zombies speak; nothing may come of it. */
+  haunt(): void {
+    for (const event of this.#lateZombies.splice(0)) this.#append(event);
   }
 
   /** Appends what another service says. */

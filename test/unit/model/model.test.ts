@@ -17,9 +17,15 @@ const ROUNDS_MAX = 50;
 
 beforeAll(initCompression);
 
-/** Rounds until nothing is due. */
+/** Rounds until nothing is due, before and after the last zombies. */
 function close(history: History): void {
   history.sleep();
+  untilQuiet(history);
+  history.haunt();
+  untilQuiet(history);
+}
+
+function untilQuiet(history: History): void {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     if (history.mergeRound(history.releases.length) === 0 && !history.step()) return;
   }

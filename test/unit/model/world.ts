@@ -200,7 +200,8 @@ function placesOn(random: Random, backbone: string, articles: readonly Article[]
     .filter(({ own }) => own.length > 0)
     .map(({ group, own }) => {
       const low = Math.max(1, own[0]!.number - random.int(0, 5));
-      const gone = new Set(own.filter(() => random.chance(0.12)));
+      const goneFiles = new Set(own.map(({ article }) => article.file).filter(() => random.chance(0.15)));
+      const gone = new Set(own.filter(({ article }) => goneFiles.has(article.file) || random.chance(0.05)));
       const articles = own.filter((a) => !gone.has(a));
       return { backbone, group, articles, cancelled: [...gone], xref, low, high: own.at(-1)!.number };
     });
