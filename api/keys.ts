@@ -1,6 +1,7 @@
 /** API keys: made once, shown once, kept as a hash. They are the api's own table, not a projection. */
 import { createHash } from 'node:crypto';
-import type { Sql } from '../projections/ports.ts';
+import { HeadwaterError } from '../infra/base/errors/index.ts';
+import type { Database, Sql } from '../projections/ports.ts';
 
 export const SCOPES = ['search', 'get', 'ops'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -22,17 +23,31 @@ const hashOf = (key: string): Buffer => createHash('sha256').update(key, 'utf8')
 const COLUMNS = `id, name, key_prefix AS prefix, scopes, created_at AS "createdAt", revoked_at AS "revokedAt",
   last_used_at AS "lastUsedAt"`;
 
-/** Makes a key; the returned text is the only place where it can be read. */
+/** 1 to 100 characters, none of them a control character, and no space at its ends. */
+export const isKeyName = (name: string): boolean => /^(?! )[^\p{Cc}]{1,100}(?<! )$/u.test(name);
+
+/**
+ * Makes a key; the returned text is the only place where it can be read. Throws KEY_NAME_TAKEN when a valid key has the
+ * name: nobody could tell the two apart.
+ */
 export async function createKey(
-  sql: Sql,
+  db: Database,
   options: { name: string; scopes: readonly Scope[]; randomBytes: (n: number) => Buffer },
 ): Promise<{ key: string; record: ApiKey }> {
+  const { name, scopes } = options;
   const key = options.randomBytes(20).toString('hex');
-  const rows = await sql.query<ApiKey & Record<string, unknown>>(
-    `INSERT INTO api_key (name, key_hash, key_prefix, scopes) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`,
-    [options.name, hashOf(key), key.slice(0, 6), options.scopes],
-  );
-  return { key, record: rows[0]! };
+  return db.transaction(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`headwater api key ${name}`]);
+    const taken = await tx.query<{ id: number }>('SELECT id FROM api_key WHERE name = $1 AND revoked_at IS NULL', [
+      name,
+    ]);
+    if (taken[0]) throw new HeadwaterError('KEY_NAME_TAKEN', { name, id: taken[0].id });
+    const rows = await tx.query<ApiKey & Record<string, unknown>>(
+      `INSERT INTO api_key (name, key_hash, key_prefix, scopes) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`,
+      [name, hashOf(key), key.slice(0, 6), scopes],
+    );
+    return { key, record: rows[0]! };
+  });
 }
 
 export const listKeys = (sql: Sql): Promise<readonly ApiKey[]> =>

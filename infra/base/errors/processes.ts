@@ -61,6 +61,11 @@ export const processErrors = defineErrors({
     message: (f) => `${f.group} is on the list already, with ${f.listed}, not with ${f.asked}`,
     hint: 'Nothing was changed: what is wanted of a listed group stays as it was said when it was added.',
   },
+  KEY_NAME_TAKEN: {
+    retriable: false,
+    message: (f) => `the API key ${f.id} has the name "${f.name}" already`,
+    hint: 'Take another name, or revoke that key first (`headwater keys revoke`).',
+  },
   SERVICE_DISCONNECTED: {
     retriable: true,
     message: (f) => `the service ${f.service} ended (${f.reason}) and is started again in ${f.seconds} s`,

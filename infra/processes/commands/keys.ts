@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createKey, listKeys, revokeKey, SCOPES, type Scope } from '../../../api/keys.ts';
+import { createKey, isKeyName, listKeys, revokeKey, SCOPES, type Scope } from '../../../api/keys.ts';
 import { HeadwaterError } from '../../base/errors/index.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type CommandContext, withDatabase } from './client.ts';
@@ -12,13 +12,22 @@ function scopesOf(text: string): readonly Scope[] {
   throw new HeadwaterError('USAGE_WRONG_VALUE', { option: '--scopes', takes: SCOPES.join(','), value: unknown });
 }
 
+function checkName(name: string): void {
+  if (isKeyName(name)) return;
+  const takes = '1 to 100 characters that can be seen';
+  throw new HeadwaterError('USAGE_WRONG_VALUE', { option: 'keys create', takes, value: name.slice(0, 20) });
+}
+
 /** `keys create`: the key is printed alone on standard output, so that a script can take it. */
-export const createKeyCommand = (context: CommandContext, name: string, scopes: string): Promise<ExitCode> =>
-  withDatabase(context, async (db) => {
-    const { key } = await createKey(db, { name, scopes: scopesOf(scopes), randomBytes });
+export function createKeyCommand(context: CommandContext, name: string, scopes: string): Promise<ExitCode> {
+  checkName(name);
+  const asked = scopesOf(scopes);
+  return withDatabase(context, async (db) => {
+    const { key } = await createKey(db, { name, scopes: asked, randomBytes });
     context.print(key);
     return EXIT.ok;
   });
+}
 
 const day = (date: Date | null): string | null => date?.toISOString().slice(0, 16).replace('T', ' ') ?? null;
 
