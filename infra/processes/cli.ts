@@ -11,6 +11,7 @@ import type { Explainable } from './commands/explain.ts';
 import type { GarbageOptions } from './commands/garbage.ts';
 import type { BackfillOptions } from './commands/groups.ts';
 import type { PlanOptions } from './commands/groupsPlan.ts';
+import type { NzbImportOptions } from './commands/importNzb.ts';
 import type { RangeFilter } from './commands/ranges.ts';
 import type { RetryOptions } from './commands/rangesRetry.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exitCodes.ts';
@@ -148,15 +149,21 @@ function addRangeCommands(program: Command, run: RunWith): void {
 }
 
 function addImportCommands(program: Command, run: RunWith): void {
-  program
-    .command('import')
-    .description('index something that is not on a news server')
+  const imports = program.command('import').description('index something that is not on a news server');
+  imports
     .command('overview <file>')
     .description('a file of overview lines, plain, gzip or zstd, ascending article numbers')
     .requiredOption('--group <group>', 'the newsgroup that the lines are of')
     .requiredOption('--backbone <name>', 'whose article numbers they carry')
     .action((file: string, options: { group: string; backbone: string }) =>
       run(async (c) => (await import('./commands/importOverview.ts')).importOverviewCommand(c, file, options)),
+    );
+  imports
+    .command('nzb <path>')
+    .description('an NZB file, or all in and below a folder (.nzb, .nzb.gz, .nzb.zst)')
+    .option('--group <group>', 'the newsgroup of NZBs that name none')
+    .action((path: string, options: NzbImportOptions) =>
+      run(async (c) => (await import('./commands/importNzb.ts')).importNzbCommand(c, path, options)),
     );
 }
 

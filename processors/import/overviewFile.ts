@@ -1,12 +1,12 @@
 import type { Clock } from '../../infra/base/clock.ts';
 import type { Log } from '../../infra/base/log.ts';
-import { ArticleNumber, type Backbone, type Epoch, EpochMs, type Group, RangeId } from '../../streams/ids.ts';
+import { ArticleNumber, type Backbone, EpochMs, type Group, RangeId } from '../../streams/ids.ts';
 import type { RangeJob } from '../fetch/rangeEvents.ts';
-import type { EventReader, EventSink, RangeLedger } from '../ports.ts';
+import type { EventReader, EventSink, RangeLedger, RangeRun } from '../ports.ts';
 import { RangeCutter } from './cutRanges.ts';
-import { listImported } from './listing.ts';
+import { ImportSession } from './session.ts';
 import { DEFAULT_IMPORT_SETTINGS, type ImportSettings } from './settings.ts';
-import { type FramedBatch, framed, ParseQueue, storeRange } from './storeRange.ts';
+import { type FramedBatch, framed, storeRange } from './storeRange.ts';
 import { wholeLines } from './wholeLines.ts';
 
 export interface ImportPorts {
@@ -42,30 +42,18 @@ export interface ImportResult extends ImportProgress {
 /**
  * Imports a file of overview lines through the path that a provider's lines take: the group joins the list, and ranges of
  * lane `import` are planned, stored and reported fetched. Importing a file again has no effect; one that was interrupted is
- * gone on with. Throws IMPORT_NOT_ASCENDING, IMPORT_NO_NUMBERS, IMPORT_LINE_TOO_LONG, IMPORT_OTHER_CONTENT.
+ * gone on with, and what of it failed is tried anew. Files that are imported one after the other share a session. Throws
+ * IMPORT_NOT_ASCENDING, IMPORT_NO_NUMBERS, IMPORT_LINE_TOO_LONG, IMPORT_OTHER_CONTENT.
  */
 export async function importOverview(
   request: ImportRequest,
   ports: ImportPorts,
   signal: AbortSignal,
   settings: ImportSettings = DEFAULT_IMPORT_SETTINGS,
+  session: ImportSession = new ImportSession(),
 ): Promise<ImportResult> {
-  await ledgerCaughtUp(ports, settings, signal);
-  return await new OverviewImport(request, ports, signal, settings).run();
-}
-
-/** What was imported before is known once the ledger has seen all of the stream; without projections it never will. */
-async function ledgerCaughtUp(ports: ImportPorts, settings: ImportSettings, signal: AbortSignal): Promise<void> {
-  const { ledger, reader, clock, log } = ports;
-  const { last } = await reader.state('RANGES');
-  const until = clock.now() + settings.ledgerWaitMs;
-  while ((await ledger.position()).sequence < last.sequence) {
-    if (clock.now() >= until) {
-      log.warn('the range ledger lags behind: ranges that were imported before may be parsed once more');
-      return;
-    }
-    await clock.sleep(settings.waitMs, signal);
-  }
+  await session.begin(ports, settings, signal);
+  return await new OverviewImport(request, ports, signal, settings, session).run();
 }
 
 class OverviewImport {
@@ -74,18 +62,24 @@ class OverviewImport {
   readonly #signal: AbortSignal;
   readonly #settings: ImportSettings;
   readonly #cutter: RangeCutter;
-  readonly #queue = new ParseQueue();
-  #list: { readonly listVersion: number; readonly epoch: Epoch } | null = null;
+  readonly #session: ImportSession;
   #batches: FramedBatch[] = [];
   #bytes = 0;
   #ranges = 0;
   #known = 0;
 
-  constructor(request: ImportRequest, ports: ImportPorts, signal: AbortSignal, settings: ImportSettings) {
+  constructor(
+    request: ImportRequest,
+    ports: ImportPorts,
+    signal: AbortSignal,
+    settings: ImportSettings,
+    session: ImportSession,
+  ) {
     this.#request = request;
     this.#ports = ports;
     this.#signal = signal;
     this.#settings = settings;
+    this.#session = session;
     this.#cutter = new RangeCutter(settings);
   }
 
@@ -112,7 +106,8 @@ class OverviewImport {
     const batches = this.#batches;
     this.#batches = [];
     const job = await this.#job(ArticleNumber(lo), ArticleNumber(hi));
-    if (await storeRange(job, batches, this.#queue, this.#ports, this.#settings, this.#signal)) this.#ranges++;
+    const { queue } = this.#session;
+    if (await storeRange(job, batches, queue, this.#ports, this.#settings, this.#signal)) this.#ranges++;
     else this.#known++;
   }
 
@@ -120,14 +115,30 @@ class OverviewImport {
   async #job(lo: ArticleNumber, hi: ArticleNumber): Promise<RangeJob> {
     const { group, backbone } = this.#request;
     const now = EpochMs(this.#ports.clock.now());
-    this.#list ??= await listImported(this.#ports, group, backbone, now, this.#signal);
-    const { listVersion, epoch } = this.#list;
+    const { listVersion, epoch, garbageVersion } = await this.#session.versions(
+      this.#ports,
+      group,
+      backbone,
+      now,
+      this.#signal,
+    );
     const ends = { rangeId: RangeId.of(epoch, lo, hi), lo, hi };
-    const range = { backbone, group, epoch, ...ends, run: 1, lane: 'import' as const };
-    return { range, listVersion, garbageVersion: 0, plannedAt: now };
+    const run = await runToImport(this.#ports.ledger, { backbone, group, rangeId: ends.rangeId });
+    const range = { backbone, group, epoch, ...ends, run, lane: 'import' as const };
+    return { range, listVersion, garbageVersion, plannedAt: now };
   }
 
   #progress(): ImportProgress {
     return { lines: this.#cutter.lines, bytes: this.#bytes, ranges: this.#ranges, known: this.#known };
+  }
+}
+
+/** Run 1, or the one behind runs that failed: an import that is repeated is their retry. */
+async function runToImport(ledger: RangeLedger, range: Omit<RangeRun, 'run'>): Promise<number> {
+  for (let run = 1; ; run++) {
+    const state = await ledger.stateOf({ ...range, run });
+    if (state === 'failed') continue;
+    // Replaced by a later run, or retired for good: then nothing is behind it.
+    if (state !== 'retired' || (await ledger.stateOf({ ...range, run: run + 1 })) === null) return run;
   }
 }

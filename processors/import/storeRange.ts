@@ -104,11 +104,13 @@ export class ParseQueue {
     this.#runs = [...this.#runs, run];
   }
 
-  /** How many wait still. */
-  async waiting(ledger: RangeLedger): Promise<number> {
+  /** Whether there is room for one more beside those that wait still, at most `limit` of them. */
+  async hasRoom(ledger: RangeLedger, limit: number): Promise<boolean> {
+    // Only a full queue is worth the questions.
+    if (this.#runs.length < limit) return true;
     const states = await Promise.all(this.#runs.map((run) => ledger.stateOf(run)));
     this.#runs = this.#runs.filter((_, i) => states[i] === null || states[i] === 'planned' || states[i] === 'fetched');
-    return this.#runs.length;
+    return this.#runs.length < limit;
   }
 }
 
@@ -125,7 +127,7 @@ async function roomFor(
     const limit = overview.maxBytes < 0 ? Number.POSITIVE_INFINITY : overview.maxBytes * settings.overviewShare;
     // An empty stream takes whatever comes: waiting would not make more room.
     const fits = overview.bytes + bytes <= limit || overview.messages === 0;
-    if (fits && (await queue.waiting(ports.ledger)) < settings.outstandingRanges) return;
+    if (fits && (await queue.hasRoom(ports.ledger, settings.outstandingRanges))) return;
     await ports.clock.sleep(settings.waitMs, signal);
   }
 }

@@ -65,6 +65,11 @@ export const processorErrors = defineErrors({
     message: (f) => `line ${f.line} is longer than ${f.limit} bytes`,
     hint: 'This is no overview file, or it is compressed in a way that was not recognised.',
   },
+  IMPORT_NZB_BROKEN: {
+    retriable: false,
+    message: (f) => `${f.file}, line ${f.line}: ${f.reason}`,
+    hint: 'The file is left out, the others go on. Get the NZB anew, or mend that line.',
+  },
   IMPORT_OTHER_CONTENT: {
     retriable: false,
     message: (f) => `${range(f)} was begun by an import of another file`,

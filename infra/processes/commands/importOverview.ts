@@ -10,7 +10,7 @@ import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type CommandContext, type NatsClient, withNats, withPatientReads } from './client.ts';
 import { groupOf } from './groups.ts';
 import { rateText, showProgress } from './progress.ts';
-import { grouped } from './table.ts';
+import { countText } from './table.ts';
 import { fileSize, unpackedFile } from './unpackedFile.ts';
 
 export interface OverviewImportOptions {
@@ -49,10 +49,10 @@ export function importFile(
 export function resultLines(file: string, result: ImportResult, elapsedMs: number): readonly string[] {
   const { lines, ranges, known, unnumbered } = result;
   if (lines === 0) return [`warning: ${file} holds no line: nothing was imported`];
-  const before = known > 0 ? `, ${grouped(known)} ranges were imported before` : '';
+  const before = known > 0 ? `, ${countText(known, 'range')} imported before` : '';
   return [
-    `${rateText('lines', lines, elapsedMs)}, ${grouped(ranges)} new ranges${before}`,
-    ...(unnumbered > 0 ? [`warning: ${grouped(unnumbered)} lines had no article number`] : []),
+    `${rateText('line', lines, elapsedMs)}, ${countText(ranges, 'new range')}${before}`,
+    ...(unnumbered > 0 ? [`warning: ${countText(unnumbered, 'line')} had no article number`] : []),
   ];
 }
 
@@ -71,7 +71,7 @@ export function importOverviewCommand(
     const progress = showProgress({ ...context, clock: systemClock, total });
     const result = await importFile(place, client, db, {
       signal: context.signal,
-      update: (fileBytes, lines) => progress.update(fileBytes, rateText('lines', lines, elapsed())),
+      update: (fileBytes, lines) => progress.update(fileBytes, rateText('line', lines, elapsed())),
     });
     const [summary = '', ...more] = resultLines(file, result, elapsed());
     progress.end(summary);

@@ -1,6 +1,6 @@
 import cliProgress from 'cli-progress';
 import type { Clock } from '../../base/clock.ts';
-import { grouped } from './table.ts';
+import { countText, grouped } from './table.ts';
 
 /** Says how far a long command is: a bar on a terminal, else a plain line now and then. */
 export interface Progress {
@@ -52,6 +52,6 @@ function plainLines({ print, clock, total }: ProgressOptions): Progress {
 export const showProgress = (options: ProgressOptions): Progress =>
   options.isTerminal && options.total > 0 ? drawnBar(options.total, options.print) : plainLines(options);
 
-/** `1,234 lines, 5,678 lines/s`. */
+/** `1,234 lines, 5,678 lines/s`, of what is called `line`. */
 export const rateText = (what: string, n: number, elapsedMs: number): string =>
-  `${grouped(n)} ${what}, ${grouped(Math.round((1000 * n) / Math.max(1, elapsedMs)))} ${what}/s`;
+  `${countText(n, what)}, ${grouped(Math.round((1000 * n) / Math.max(1, elapsedMs)))} ${what}s/s`;

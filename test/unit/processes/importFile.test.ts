@@ -38,7 +38,7 @@ describe('the end of an import', () => {
   it('tells its rate, what is new, what was known, and lines without a number', () => {
     const lines = resultLines('a.tsv', { ...result, lines: 5000, ranges: 2, known: 1, unnumbered: 3 }, 1000);
     expect(lines).toEqual([
-      '5,000 lines, 5,000 lines/s, 2 new ranges, 1 ranges were imported before',
+      '5,000 lines, 5,000 lines/s, 2 new ranges, 1 range imported before',
       'warning: 3 lines had no article number',
     ]);
   });

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { openFrame } from '../../../processors/fetch/frame.ts';
 import { type ImportProgress, importOverview } from '../../../processors/import/overviewFile.ts';
 import { DEFAULT_IMPORT_SETTINGS, type ImportSettings } from '../../../processors/import/settings.ts';
+import { controlGarbage } from '../../../streams/events/control.ts';
 import { makeEvent } from '../../../streams/events/index.ts';
-import { rangeParsed } from '../../../streams/events/ranges.ts';
+import { rangeFailed, rangeParsed } from '../../../streams/events/ranges.ts';
 import { Backbone, EpochMs, Group } from '../../../streams/ids.ts';
 import { overviewLine } from '../../kit/memoryArticles.ts';
 import { listEntry, type ProcessorWorld, processorWorld, putList } from '../../kit/processorWorld.ts';
@@ -147,6 +148,38 @@ describe('importing an overview file', () => {
       expect(stored(world)).toBe(text);
       expect(sizes(world)).toEqual(sizes(calm));
     }
+  });
+
+  it('tries what failed anew as the next run, and only that', async () => {
+    const world = processorWorld();
+    const text = linesOf(upTo(600));
+    await run(world, text);
+    const { batches, listVersion, garbageVersion, rawBytes, firstAt, lastAt, lines, missing, ...range } =
+      fetched(world)[1]!;
+    const failure = {
+      origin: 'headers' as const,
+      stage: 'parse' as const,
+      class: 'error' as const,
+      code: 'X',
+      message: 'x',
+    };
+    await world.events.append(makeEvent(rangeFailed, EpochMs(1000), { ...range, ...failure }));
+    expect(await run(world, text)).toMatchObject({ ranges: 1, known: 1 });
+    expect(fetched(world).map(({ rangeId, run: n }) => [rangeId, n])).toEqual([
+      ['0-1-300', 1],
+      ['0-301-600', 1],
+      ['0-301-600', 2],
+    ]);
+    expect(await run(world, text)).toMatchObject({ ranges: 0, known: 2 });
+  });
+
+  it('names the garbage table that holds when a range is planned', async () => {
+    const world = processorWorld();
+    await run(world, linesOf(upTo(10)));
+    const table = { origin: 'operator' as const, garbageVersion: 1, signatures: [] };
+    await world.events.append(makeEvent(controlGarbage, EpochMs(1000), table));
+    await run(world, linesOf(upTo(20, 11)));
+    expect(fetched(world).map(({ garbageVersion }) => garbageVersion)).toEqual([0, 1]);
   });
 
   it('passes broken lines and a cut last line on, for the parser counts them', async () => {
