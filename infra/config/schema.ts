@@ -92,6 +92,7 @@ export const configSchema = Type.Object(
       }),
       headersWorkers: whole('Threads that parse headers; 0: one less than there are cores', 0, 64, 0),
       jobRetrySeconds: whole('Wait before the one retry of a failed range', 1, 86_400, 300),
+      deniedRetrySeconds: whole('First pause after a rejected login; it doubles up to ten times as much', 1, 3600, 30),
     }),
     sample: Type.Boolean({ description: 'Load the bundled sample while there is no provider', default: true }),
     log: section('Logs are JSON lines on standard error', {

@@ -1,5 +1,5 @@
 import { byBackbone } from '../failover/byBackbone.ts';
-import { type CoolingSettings, Providers } from '../failover/providers.ts';
+import { type CoolingSettings, Providers, pausesFrom } from '../failover/providers.ts';
 import { runRounds, runTogether } from '../run.ts';
 import type { CoordinatorContext, CoordinatorPorts } from './context.ts';
 import { LedgerBarrier } from './ledgerBarrier.ts';
@@ -20,8 +20,10 @@ export async function runCoordinator(
   settings: CoordinatorSettings = DEFAULT_COORDINATOR_SETTINGS,
 ): Promise<void> {
   const context: CoordinatorContext = { ...ports, barrier: new LedgerBarrier() };
-  // A poll is its own trial of a provider that was down: it is never left alone for longer than a few polls.
-  const cooling: CoolingSettings = { firstMs: settings.pollMs, maxMs: 2 * settings.pollMs };
+  // A poll is its own trial of a provider that was down: it is left alone for longer than a few polls only when it
+  // rejects the login.
+  const { pollMs, deniedMs } = settings;
+  const cooling: CoolingSettings = { firstMs: pollMs, maxMs: 2 * pollMs, denied: pausesFrom(deniedMs) };
   const watches = [...byBackbone(ports.pools)].map(([backbone, pools]) => {
     return new BackboneWatch(backbone, new Providers(pools, ports, cooling), context, settings);
   });

@@ -1,3 +1,5 @@
+import { DEFAULT_DENIED_MS } from '../failover/providers.ts';
+
 /** What the planner goes by. All times in ms, all sizes in article numbers unless said otherwise. */
 export interface PlanSettings {
   /** A number is planned only once it lies below a high mark of this age: parts posted at the same time come in any order. */
@@ -62,6 +64,8 @@ export interface CoordinatorSettings {
   readonly tickMs: number;
   /** How often batches of finished ranges are looked for, and ranges of which nothing is to come. */
   readonly purgeMs: number;
+  /** The first pause after a login that was rejected; each further one is twice as long, up to ten times the first. */
+  readonly deniedMs: number;
 }
 
 export const DEFAULT_COORDINATOR_SETTINGS: CoordinatorSettings = {
@@ -69,4 +73,5 @@ export const DEFAULT_COORDINATOR_SETTINGS: CoordinatorSettings = {
   pollMs: 15_000,
   tickMs: 1000,
   purgeMs: 5000,
+  deniedMs: DEFAULT_DENIED_MS,
 };

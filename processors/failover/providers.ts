@@ -1,16 +1,26 @@
 import type { Clock } from '../../infra/base/clock.ts';
+import { isHeadwaterError } from '../../infra/base/errors/index.ts';
 import type { Log } from '../../infra/base/log.ts';
 import type { ProviderName } from '../../streams/ids.ts';
 import type { Articles, ArticlesPool, Conditions } from '../ports.ts';
 import { failureKind } from './failureKind.ts';
 
 /** How long a provider is left alone after its first failure in a row, and at most after many (doubled each time). */
-export interface CoolingSettings {
+export interface Pauses {
   readonly firstMs: number;
   readonly maxMs: number;
 }
 
-export const DEFAULT_COOLING: CoolingSettings = { firstMs: 30_000, maxMs: 300_000 };
+export interface CoolingSettings extends Pauses {
+  /** The same for one that rejects the login: providers lock an account that tries too often. */
+  readonly denied: Pauses;
+}
+
+/** Pauses that double from `firstMs` to ten times as much. */
+export const pausesFrom = (firstMs: number): Pauses => ({ firstMs, maxMs: 10 * firstMs });
+
+export const DEFAULT_DENIED_MS = 30_000;
+export const DEFAULT_COOLING: CoolingSettings = { ...pausesFrom(30_000), denied: pausesFrom(DEFAULT_DENIED_MS) };
 
 /** `cooling`: every provider is being left alone; the work is untouched and may be tried again after `delayMs`. */
 export type Used<T> =
@@ -121,7 +131,7 @@ export class Providers {
   #untilOpen(): number {
     const now = this.#context.clock.now();
     const waits = this.#states.map((s) => (s.onTrial ? TRIAL_MS : s.openAt - now));
-    return Math.max(1000, Math.min(this.#cooling.maxMs, ...waits));
+    return Math.max(1000, Math.min(...waits));
   }
 
   #works(state: State): void {
@@ -137,7 +147,8 @@ export class Providers {
     conditions.report(`provider/${state.pool.provider}`, error);
     // All its connections break at once when a provider goes: that is one failure.
     if (state.openAt > clock.now()) return;
-    const ms = Math.min(this.#cooling.maxMs, this.#cooling.firstMs * 2 ** state.failures);
+    const { firstMs, maxMs } = isHeadwaterError(error, 'NNTP_AUTH_REJECTED') ? this.#cooling.denied : this.#cooling;
+    const ms = Math.min(maxMs, firstMs * 2 ** state.failures);
     // The condition tells the trouble and every change of it; each further trial of a provider that stays down is no news.
     const level = state.failures === 0 ? 'warn' : 'debug';
     state.failures++;

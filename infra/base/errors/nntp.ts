@@ -18,7 +18,7 @@ export const nntpErrors = defineErrors({
   NNTP_AUTH_REJECTED: {
     retriable: false,
     message: (f) => `${where(f)} denies access (${f.command}): ${answer(f)}`,
-    hint: 'Check user, password and subscription of the provider. It is tried again by itself.',
+    hint: 'Check user, password and subscription of the provider. It is tried again after growing pauses, and at once after a restart.',
   },
   NNTP_TOO_MANY_CONNECTIONS: {
     retriable: true,

@@ -19,7 +19,12 @@ export const coordinatorService: ServiceDefinition = {
       rangeNumbers: indexing.backfillRangeNumbers,
       outstandingFullRanges: indexing.outstandingRangesMax,
     };
-    const settings = { ...DEFAULT_COORDINATOR_SETTINGS, plan, pollMs: indexing.pollSeconds * 1000 };
+    const settings = {
+      ...DEFAULT_COORDINATOR_SETTINGS,
+      plan,
+      pollMs: indexing.pollSeconds * 1000,
+      deniedMs: indexing.deniedRetrySeconds * 1000,
+    };
     try {
       ready();
       const ports = { ...context, ledger: rangeLedger(context.db), pools: pools.articles };

@@ -1,3 +1,4 @@
+import { pausesFrom } from '../../../processors/failover/providers.ts';
 import { runFetch } from '../../../processors/fetch/fetchService.ts';
 import { DEFAULT_FETCH_SETTINGS } from '../../../processors/fetch/settings.ts';
 import { rangeLedger } from '../../../projections/ranges/rows.ts';
@@ -20,6 +21,7 @@ export const fetchService: ServiceDefinition = {
         ...DEFAULT_FETCH_SETTINGS,
         liveShare: indexing.liveConnectionShare,
         retryMs: indexing.jobRetrySeconds * 1000,
+        cooling: { ...DEFAULT_FETCH_SETTINGS.cooling, denied: pausesFrom(indexing.deniedRetrySeconds * 1000) },
       };
       await runFetch(pools.articles, { ...context, ledger: rangeLedger(context.db) }, signal, settings);
     } finally {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { HeadwaterError } from '../../../infra/base/errors/index.ts';
 import { firstNumberSince } from '../../../processors/coordinator/bisect.ts';
 import { failureKind } from '../../../processors/failover/failureKind.ts';
-import { Providers } from '../../../processors/failover/providers.ts';
+import { DEFAULT_DENIED_MS, Providers, pausesFrom } from '../../../processors/failover/providers.ts';
 import { LaneSlots } from '../../../processors/fetch/laneSlots.ts';
 import type { FetchLane } from '../../../streams/ids.ts';
 import { MemoryProvider } from '../../kit/memoryArticles.ts';
@@ -39,7 +39,7 @@ describe('the providers of a backbone', () => {
     const world = processorWorld();
     const provider = new MemoryProvider();
     provider.goDown();
-    const providers = new Providers([provider], world, { firstMs: 30_000, maxMs: 300_000 });
+    const providers = new Providers([provider], world);
     const waits: number[] = [];
     for (let i = 0; i < 6; i++) {
       const results = await Promise.all([1, 2, 3].map(() => providers.use(async () => 1, signal)));
@@ -53,6 +53,25 @@ describe('the providers of a backbone', () => {
     provider.down = null;
     expect(await providers.use(async () => 'back', signal)).toMatchObject({ kind: 'used', value: 'back' });
     expect(world.conditions.open.size).toBe(0);
+  });
+
+  it('tries a login that was rejected after 30 s at the earliest, however often others are tried', async () => {
+    const world = processorWorld();
+    const provider = new MemoryProvider();
+    provider.down = new HeadwaterError('NNTP_AUTH_REJECTED', { class: 'denied' });
+    const cooling = { firstMs: 1000, maxMs: 2000, denied: pausesFrom(DEFAULT_DENIED_MS) };
+    const providers = new Providers([provider], world, cooling);
+    const tries: number[] = [];
+    const startedAt = world.clock.now();
+    for (let known = 0; world.clock.now() - startedAt < 1_000_000; known = provider.connects) {
+      await providers.use(async () => 1, signal);
+      if (provider.connects > known) tries.push((world.clock.now() - startedAt) / 1000);
+      await world.clock.advance(1000);
+    }
+    expect(tries).toEqual([0, 30, 90, 210, 450, 750]);
+    provider.down = null;
+    // A restart knows nothing of it: it tries at once.
+    expect(await new Providers([provider], world, cooling).use(async () => 1, signal)).toMatchObject({ kind: 'used' });
   });
 
   it('takes the one with most room, and one that failed the work only if there is no other', async () => {

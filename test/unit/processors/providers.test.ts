@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Log, silentLog } from '../../../infra/base/log.ts';
-import { Providers } from '../../../processors/failover/providers.ts';
+import { Providers, pausesFrom } from '../../../processors/failover/providers.ts';
 import { ManualClock } from '../../kit/manualClock.ts';
 import { MemoryProvider } from '../../kit/memoryArticles.ts';
 import { RecordedConditions } from '../../kit/recordedConditions.ts';
@@ -15,7 +15,11 @@ test('a provider that stays down is logged once, reported at each trial, and log
   const conditions = new RecordedConditions();
   const { log, warnings } = recordedLog();
   const news = new MemoryProvider('news');
-  const providers = new Providers([news], { clock, log, conditions }, { firstMs: 1000, maxMs: 1000 });
+  const providers = new Providers(
+    [news],
+    { clock, log, conditions },
+    { firstMs: 1000, maxMs: 1000, denied: pausesFrom(1000) },
+  );
   const signal = new AbortController().signal;
   const tryIt = () => providers.use(async () => 'read', signal);
   news.goDown();
