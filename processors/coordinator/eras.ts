@@ -12,7 +12,7 @@ const yearOf = (at: number): number => new Date(at).getUTCFullYear();
 /**
  * Where backfill of a span stands in time: the number at which each calendar year begins, found by bisecting. Exact in a
  * small group, else to a thousandth of the span: eras order ranges, and a range is larger than that. A year without
- * articles is left out; none at all when no article is dated. `now` bounds the years.
+ * articles, or with hardly any in a large group, is left out; none at all when no article is dated. `now` bounds the years.
  */
 export async function findEras([lo, hi]: Interval, now: number, probe: Probe): Promise<Eras> {
   const first = await firstDated(lo, hi, probe);
@@ -22,10 +22,12 @@ export async function findEras([lo, hi]: Interval, now: number, probe: Probe): P
   const years = Array.from({ length: last - firstYear }, (_, i) => firstYear + 1 + i);
   const slack = Math.min(MOST_SLACK, Math.floor((hi - lo + 1) / 1000));
   const starts = [{ year: firstYear, from: lo }, ...(await startsOf(years, [lo, hi], probe, slack))];
-  // Of years that begin at one number only the last has articles; those that begin beyond the span have none.
-  return starts
-    .filter(({ from }, i) => from <= hi && starts[i + 1]?.from !== from)
-    .map(({ year, from }) => ({ year, from: from as Eras[number]['from'] }));
+  // Of years that begin at one place only the last has articles; those that begin beyond the span have none.
+  const kept = starts.filter(({ from }, i) => {
+    const next = starts[i + 1]?.from;
+    return from <= hi && (next === undefined || next - from > slack);
+  });
+  return kept.map(({ year, from }, i) => ({ year, from: (i === 0 ? lo : from) as Eras[number]['from'] }));
 }
 
 interface YearStart {

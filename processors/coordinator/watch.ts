@@ -163,7 +163,8 @@ export class BackboneWatch {
       [...this.#states.values()].filter(({ fresh }) => fresh),
       this.#appended,
     );
-    if (marks.length === 0 && at - this.#toldAt < TOLD_EVERY_MS) return;
+    const doubted = [...this.#states.values()].some((state) => state.doubted !== null);
+    if (marks.length === 0 && (doubted || at - this.#toldAt < TOLD_EVERY_MS)) return;
     const event = makeEvent(rangeMarks, EpochMs(at), { backbone: this.backbone, marks });
     const position = await appendFirst(this.#context.sink, event, { signal });
     if (position === null) return;
