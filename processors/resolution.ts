@@ -9,6 +9,8 @@ export interface Resolution {
   /** The high mark read last, and when; null where nobody reads marks (imports). */
   readonly high: number | null;
   readonly highReadAt: number | null;
+  /** How long after an article the high mark has to be read; default `LATE_AFTER_MS`. */
+  readonly lateAfterMs?: number;
 }
 
 export interface ResolvedNumbers {
@@ -40,9 +42,9 @@ export function resolutionAround(
   [first, last]: Interval,
   lastAt: number,
 ): 'resolved' | 'late' | null {
-  const { resolved, high, highReadAt } = resolution;
+  const { resolved, high, highReadAt, lateAfterMs = LATE_AFTER_MS } = resolution;
   const span: Interval = [Math.max(0, first - EDGE_NUMBERS), last + EDGE_NUMBERS];
   if (isResolved(resolved, span)) return 'resolved';
-  if (high === null || highReadAt === null || highReadAt < lastAt + LATE_AFTER_MS) return null;
+  if (high === null || highReadAt === null || highReadAt < lastAt + lateAfterMs) return null;
   return isResolved(resolved, [span[0], Math.min(span[1], high)]) ? 'late' : null;
 }

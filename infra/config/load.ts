@@ -5,6 +5,7 @@ import { Settings } from 'typebox/system';
 import { Default } from 'typebox/value';
 import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { HeadwaterError } from '../base/errors/index.ts';
+import { addressProblem, unsetVariable } from './address.ts';
 import { type Config, configSchema } from './schema.ts';
 
 export const CONFIG_FILE = 'headwater.yaml';
@@ -145,15 +146,23 @@ function problems(value: unknown): readonly Problem[] {
   });
 }
 
+/** An address that names a variable which is not set is left to whoever needs it. */
+function malformed(server: 'nats' | 'postgres', url: string | undefined): readonly Problem[] {
+  if (url === undefined || unsetVariable(url) !== null) return [];
+  const reason = addressProblem(server, url);
+  return reason === null ? [] : [{ path: [server, 'url'], unknown: false, reason }];
+}
+
 /** What the schema cannot say. */
 function contradictions(config: Config): readonly Problem[] {
   const names = config.providers.map((p) => p.name);
-  return config.providers.flatMap((p, i): Problem[] => {
+  const ofProviders = config.providers.flatMap((p, i): Problem[] => {
     const at = (key: string, reason: string): Problem => ({ path: ['providers', i, key], unknown: false, reason });
     if (names.indexOf(p.name) < i) return [at('name', `"${p.name}" names two providers`)];
     if (p.pass !== undefined && p.user === undefined) return [at('user', 'is missing beside "pass"')];
     return [];
   });
+  return [...ofProviders, ...malformed('nats', config.nats.url), ...malformed('postgres', config.postgres.url)];
 }
 
 /** The problem that stands first in the file, with the number of the others. */

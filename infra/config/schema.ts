@@ -91,6 +91,12 @@ export const configSchema = Type.Object(
         default: 0.25,
       }),
       headersWorkers: whole('Threads that parse headers; 0: one less than there are cores', 0, 64, 0),
+      lateSeconds: whole(
+        'How long after an article its siblings may come; then an incomplete file at the end of a group is shown as it is',
+        0,
+        604_800,
+        21_600,
+      ),
       jobRetrySeconds: whole('Wait before the one retry of a failed range', 1, 86_400, 300),
       deniedRetrySeconds: whole('First pause after a rejected login; it doubles up to ten times as much', 1, 3600, 30),
     }),

@@ -1,6 +1,7 @@
 /** Which article numbers are resolved, from the ledger and the group list. */
 import type { Backbone, Epoch, Group, Position } from '../../streams/ids.ts';
 import type { Interval } from '../../streams/records.ts';
+import { LATE_AFTER_MS } from '../../streams/rules.ts';
 import type { Sql, SqlRow } from '../ports.ts';
 import { packPosition } from '../position.ts';
 
@@ -11,17 +12,18 @@ export interface ResolvedRows {
   /** The last marks' high and when they were read; null where nobody reads them. */
   readonly high: number | null;
   readonly highReadAt: number | null;
+  readonly lateAfterMs: number;
 }
 
-const NONE: ResolvedRows = { resolved: [], high: null, highReadAt: null };
+const NONE = { resolved: [], high: null, highReadAt: null } as const;
 
 /** Every article number that can be. */
 const ALL = 'int8multirange(int8range(0, 9007199254740992))';
 
 /**
  * Resolved is what lies in ranges that ended (and that no other range still holds), below the low mark, outside the spans of
- * the group list; and all that no range covers, where no range will be planned any more: in an epoch that is over, and in a
- * numbering that nobody plans (imports plan their ranges themselves and read no marks).
+ * the group list; and all that no range covers, where no range will be planned any more: in an epoch that is over, in a group
+ * that left the list, and in a numbering that nobody plans (imports plan their ranges themselves and read no marks).
  */
 const RESOLVED = `
   with n as (
@@ -42,14 +44,15 @@ const RESOLVED = `
       from ranges),
   list as (
     select range_agg(int8range((s ->> 'from')::int8,
-                               greatest((s ->> 'from')::int8, coalesce((s ->> 'to')::int8 + 1, 9007199254740992)))) as spans
+                               greatest((s ->> 'from')::int8, coalesce((s ->> 'to')::int8 + 1, 9007199254740992)))) as spans,
+           bool_and((e.entry ->> 'removed')::boolean and s ->> 'to' is not null) as closed
       from control.group_entry e cross join jsonb_array_elements(e.entry -> 'spans') s
      where e.group_name = $2 and s ->> 'backbone' = $1 and (s ->> 'epoch')::int8 = $3),
   resolved as (
     select (sums.ended - sums.held)
            + case when n.low > 0 then int8multirange(int8range(0, n.low)) else '{}' end
            + case when list.spans is not null then ${ALL} - list.spans else '{}' end
-           + case when not n.newest or (n.low is null and list.spans is null) then ${ALL} - n.planned else '{}' end
+           + case when not n.newest or list.closed or (n.low is null and list.spans is null) then ${ALL} - n.planned else '{}' end
              as numbers,
            case when n.newest then n.high end as high, case when n.newest then n.read_at end as read_at
       from n, sums, list)
@@ -70,16 +73,20 @@ async function of(
   group: Group,
   epoch: Epoch,
   projected: Position,
-): Promise<ResolvedRows> {
+): Promise<Omit<ResolvedRows, 'lateAfterMs'>> {
   const [row] = await sql.query<Row>(RESOLVED, [backbone, group, epoch, packPosition(projected)]);
   if (!row) return NONE;
   const { lows, highs, high, highReadAt } = row;
   return { resolved: lows.map((lo, i): Interval => [lo, highs[i]!]), high, highReadAt };
 }
 
-/** Implements `ResolvedNumbers` of processors/resolution.ts on the schemas `ranges` and `control`. */
-export const resolvedNumbers = (sql: Sql) => ({
+/**
+ * Implements `ResolvedNumbers` of processors/resolution.ts on the schemas `ranges` and `control`. `lateAfterMs`: how long after
+ * an article the high mark has to be read.
+ */
+export const resolvedNumbers = (sql: Sql, lateAfterMs = LATE_AFTER_MS) => ({
   /** `projected`: a range that was parsed beyond this RELEASES position is not resolved yet. Nothing is where the ledger knows no range and no mark. */
-  of: (backbone: Backbone, group: Group, epoch: Epoch, projected: Position) =>
-    of(sql, backbone, group, epoch, projected),
+  async of(backbone: Backbone, group: Group, epoch: Epoch, projected: Position): Promise<ResolvedRows> {
+    return { ...(await of(sql, backbone, group, epoch, projected)), lateAfterMs };
+  },
 });

@@ -46,9 +46,9 @@ const listOf = (spans: readonly GroupSpan[], removed = false): HeadwaterEvent =>
 async function resolution(
   events: readonly HeadwaterEvent[],
   spans: readonly GroupSpan[] = [],
-  { epoch = 0, projected = PARSED_AT } = {},
+  { epoch = 0, projected = PARSED_AT, removed = false } = {},
 ) {
-  await projectAll(db, control, stored([listOf(spans)]));
+  await projectAll(db, control, stored([listOf(spans, removed)]));
   await projectAll(db, ranges, stored(events));
   const port: ResolvedNumbers = resolvedNumbers(db);
   return port.of(BB, GROUP, Epoch(epoch), projected);
@@ -110,6 +110,16 @@ describe('resolved numbers in Postgres', () => {
       [0, 99],
       [200, 299],
     ]);
+  });
+
+  it('are, once a group has left the list, all that no range covers', async () => {
+    const events = [read(0, 9_000), ...done(1, 1000), planned({ lo: 1001, hi: 2000 })];
+    expect(await resolved(events, [span(1, 9_000)], { removed: true })).toEqual([
+      [0, 1000],
+      [2001, TOP],
+    ]);
+    // Its end is not known yet: what lies beyond may still have been planned.
+    expect(await resolved(events, [span(1, null)], { removed: true })).toEqual([[0, 1000]]);
   });
 
   it('are not cut by spans of other backbones and epochs', async () => {

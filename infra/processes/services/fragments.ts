@@ -9,7 +9,11 @@ export const fragmentsService: ServiceDefinition = {
   databaseConnections: 2,
   reads: ['fragments', 'ranges', 'control'],
   async run(context, ready, signal) {
-    const ports = { ...context, units: openUnits(context.db), resolved: resolvedNumbers(context.db) };
+    const ports = {
+      ...context,
+      units: openUnits(context.db),
+      resolved: resolvedNumbers(context.db, context.config.indexing.lateSeconds * 1000),
+    };
     ready();
     await runFragments(ports, signal);
   },

@@ -11,12 +11,13 @@ export const settleService: ServiceDefinition = {
   databaseConnections: 2,
   reads: ['ranges', 'control', 'catalog', 'chunks'],
   async run(context, ready, signal) {
-    const { db } = context;
+    const { db, config } = context;
+    const numbers = resolvedNumbers(db, config.indexing.lateSeconds * 1000);
     const chunks: SettlePorts['chunks'] = {
       of: (key, { name, group, firstAt, lastAt, chunks: count }) =>
         chunksOfContributions(db, [{ ...name, key, group, firstAt, lastAt, chunks: count }]),
     };
     ready();
-    await runSettle({ ...context, catalog: settleCatalog(db), numbers: resolvedNumbers(db), chunks }, signal);
+    await runSettle({ ...context, catalog: settleCatalog(db), numbers, chunks }, signal);
   },
 };

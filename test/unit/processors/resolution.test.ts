@@ -46,5 +46,7 @@ describe('what is to come for an article', () => {
     expect(resolutionAround(upToHigh, span, 0)).toBe('late');
     expect(resolutionAround(upToHigh, span, 1)).toBeNull();
     expect(resolutionAround({ ...upToHigh, high: 100_021 }, span, 0)).toBeNull();
+    expect(resolutionAround({ ...upToHigh, highReadAt: 5, lateAfterMs: 5 }, span, 0)).toBe('late');
+    expect(resolutionAround({ ...upToHigh, highReadAt: 4, lateAfterMs: 5 }, span, 0)).toBeNull();
   });
 });
