@@ -217,9 +217,7 @@ function addProcessCommands(
     .command('doctor')
     .description('check what Headwater stands on, and say what to do')
     .addOption(json())
-    .action((options: Json) =>
-      run(async (c) => (await import('./commands/doctor.ts')).doctorCommand(c, options.json), 'required'),
-    );
+    .action((options: Json) => run(async (c) => (await import('./commands/doctor.ts')).doctorCommand(c, options.json)));
 }
 
 function createProgram(): Command {

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HeadwaterError } from '../base/errors/index.ts';
-import type { Config } from '../config/index.ts';
+import { addressProblem, type Config, unsetVariable } from '../config/index.ts';
 
 /** Where the event log and the database are, and what opens them. */
 export interface Endpoints {
@@ -39,20 +39,47 @@ function readEndpoints(dataDir: string): Partial<Endpoints> {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The operator's own servers: the environment wins over the configuration. */
-export function givenEndpoints(config: Config, env: Env): { nats?: Endpoints['nats']; databaseUrl?: string } {
+/** Throws CONFIG_WRONG_VALUE for an address of the environment that is none, CONFIG_MISSING_SECRET for a variable that is not set. */
+function checkAddress(
+  server: 'nats' | 'postgres',
+  variable: string,
+  env: Env,
+  given: readonly (string | undefined)[],
+): void {
+  const fromEnv = env[variable];
+  const reason = fromEnv ? addressProblem(server, fromEnv) : null;
+  if (reason !== null)
+    throw new HeadwaterError('CONFIG_WRONG_VALUE', { file: 'the environment', key: variable, reason });
+  const unset = given.map(unsetVariable).find((name) => name !== null);
+  if (unset === undefined) return;
+  throw new HeadwaterError('CONFIG_MISSING_SECRET', { file: 'the configuration', key: server, variable: unset });
+}
+
+/**
+ * The operator's own servers: the environment wins over the configuration. Throws CONFIG_WRONG_VALUE and
+ * CONFIG_MISSING_SECRET.
+ */
+export function givenEndpoints(config: Config, env: Env): Partial<Endpoints> {
   const url = env.NATS_URL || config.nats.url;
   const databaseUrl = env.DATABASE_URL || config.postgres.url;
   const { user, pass } = config.nats;
+  if (url) checkAddress('nats', 'NATS_URL', env, [url, user, pass]);
+  if (databaseUrl) checkAddress('postgres', 'DATABASE_URL', env, [databaseUrl]);
   return {
     ...(url ? { nats: { url, ...(user ? { user } : {}), ...(pass ? { pass } : {}) } } : {}),
     ...(databaseUrl ? { databaseUrl } : {}),
   };
 }
 
-/** The endpoints of a command or service: those given, else those of the `up` that runs. Throws PROCESS_NOT_RUNNING. */
+/** What is known of the two servers: those given, else those of the `up` that runs. */
+export const knownEndpoints = (config: Config, env: Env): Partial<Endpoints> => ({
+  ...readEndpoints(config.dataDir),
+  ...givenEndpoints(config, env),
+});
+
+/** The endpoints of a command or service: both of those that are known. Throws PROCESS_NOT_RUNNING. */
 export function findEndpoints(config: Config, env: Env): Endpoints {
-  const found = { ...readEndpoints(config.dataDir), ...givenEndpoints(config, env) };
-  if (!found.nats || !found.databaseUrl) throw new HeadwaterError('PROCESS_NOT_RUNNING', { folder: config.dataDir });
-  return { nats: found.nats, databaseUrl: found.databaseUrl };
+  const { nats, databaseUrl } = knownEndpoints(config, env);
+  if (!nats || !databaseUrl) throw new HeadwaterError('PROCESS_NOT_RUNNING', { folder: config.dataDir });
+  return { nats, databaseUrl };
 }

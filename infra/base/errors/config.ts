@@ -1,6 +1,7 @@
 import { defineErrors, type ErrorFields } from './define.ts';
 
-const where = (f: ErrorFields): string => `${f.file}:${f.line}: `;
+/** Values of the environment have no line. */
+const where = (f: ErrorFields): string => (f.line === undefined ? `${f.file}: ` : `${f.file}:${f.line}: `);
 const more = (f: ErrorFields): string => (Number(f.more) > 0 ? ` (and ${f.more} more)` : '');
 
 export const configErrors = defineErrors({

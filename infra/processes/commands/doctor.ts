@@ -1,10 +1,10 @@
 import { accessSync, constants, statfsSync } from 'node:fs';
 import { HeadwaterError } from '../../base/errors/index.ts';
-import { type Provider, providersOf } from '../../config/index.ts';
+import { loadConfig, type Provider, providersOf, unsetVariable } from '../../config/index.ts';
 import { makeFolder } from '../../embedded/makeFolder.ts';
 import { describeDurability, readDurability } from '../../nats/index.ts';
 import { VERSION } from '../build.ts';
-import { type Endpoints, findEndpoints, givenEndpoints } from '../endpoints.ts';
+import { type Endpoints, givenEndpoints, knownEndpoints } from '../endpoints.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type CommandContext, withDatabase, withNats } from './client.ts';
 import { withProvider } from './providerPool.ts';
@@ -65,53 +65,74 @@ async function checkDisk({ config }: CommandContext): Promise<Finding> {
   return warn('disk', text, 'Fetching stops below 10 % free space, parsing below 3 %: make room.');
 }
 
-/** Embedded servers that do not run yet are no fault: `up` starts them. */
-function endpointsOf(context: CommandContext): Endpoints | null {
-  try {
-    return findEndpoints(context.config, context.env);
-  } catch {
-    return null;
-  }
-}
-
 const notStarted = (check: string): Finding => ok(check, 'embedded, not running now: `make up` starts it');
 
-/** The endpoints file outlives the `up` that wrote it: an embedded server that does not answer is one that was stopped. */
-async function embeddedOr(check: string, isGiven: boolean, look: () => Promise<Finding>): Promise<Finding> {
-  const finding = await attempt(check, look);
-  return finding.level === 'fail' && !isGiven ? notStarted(check) : finding;
+type Server = keyof Endpoints;
+
+/**
+ * Looks at a server of the operator's, or at the embedded one of an `up` that runs. One that does not run yet is no fault:
+ * `up` starts it; and the endpoints file outlives the `up` that wrote it.
+ */
+function checkServer(
+  check: string,
+  server: Server,
+  { config, env }: CommandContext,
+  look: (endpoints: Endpoints) => Promise<Finding>,
+): Promise<Finding> {
+  return attempt(check, async () => {
+    const known = knownEndpoints(config, env);
+    if (known[server] === undefined) return notStarted(check);
+    // The other server may not be known: it is not looked at here.
+    const finding = await attempt(check, () => look({ nats: { url: '' }, databaseUrl: '', ...known }));
+    const isGiven = givenEndpoints(config, env)[server] !== undefined;
+    return finding.level === 'fail' && !isGiven ? notStarted(check) : finding;
+  });
 }
 
-function checkNats(context: CommandContext): Promise<Finding> {
-  const endpoints = endpointsOf(context);
-  if (!endpoints) return Promise.resolve(notStarted('nats'));
-  const isGiven = givenEndpoints(context.config, context.env).nats !== undefined;
-  return embeddedOr('nats', isGiven, () =>
-    withNats(context, async ({ link }) => {
-      const durability = await readDurability(endpoints.nats.monitorUrl ?? null);
-      const text = `NATS ${link.serverVersion} at ${link.url}: ${describeDurability(durability)}`;
-      if (durability.kind !== 'interval') return ok('nats', text);
-      return warn('nats', text, 'Set `sync_interval: always` in the jetstream block of its configuration.');
-    }),
+const checkNats = (context: CommandContext): Promise<Finding> =>
+  checkServer('nats', 'nats', context, (endpoints) =>
+    withNats(
+      context,
+      async ({ link }) => {
+        const durability = await readDurability(endpoints.nats.monitorUrl ?? null);
+        const text = `NATS ${link.serverVersion} at ${link.url}: ${describeDurability(durability)}`;
+        if (durability.kind !== 'interval') return ok('nats', text);
+        return warn('nats', text, 'Set `sync_interval: always` in the jetstream block of its configuration.');
+      },
+      endpoints,
+    ),
   );
-}
 
-function checkPostgres(context: CommandContext): Promise<Finding> {
-  if (!endpointsOf(context)) return Promise.resolve(notStarted('postgres'));
-  const isGiven = givenEndpoints(context.config, context.env).databaseUrl !== undefined;
-  return embeddedOr('postgres', isGiven, () =>
-    withDatabase(context, async (db) => {
-      const [row] = await db.query<{ version: string; size: number }>(
-        `SELECT current_setting('server_version') AS version, pg_database_size(current_database()) AS size`,
-      );
-      return ok('postgres', `PostgreSQL ${row?.version}, the database takes ${bytesText(Number(row?.size))}`);
-    }),
+const checkPostgres = (context: CommandContext): Promise<Finding> =>
+  checkServer('postgres', 'databaseUrl', context, (endpoints) =>
+    withDatabase(
+      context,
+      async (db) => {
+        const [row] = await db.query<{ version: string; size: number }>(
+          `SELECT current_setting('server_version') AS version, pg_database_size(current_database()) AS size`,
+        );
+        return ok('postgres', `PostgreSQL ${row?.version}, the database takes ${bytesText(Number(row?.size))}`);
+      },
+      endpoints,
+    ),
   );
-}
+
+/** The context came without insisting on secrets, so that a missing one is a finding and not the end. */
+const checkConfiguration = ({ configFile, env }: CommandContext): Promise<Finding> =>
+  attempt('configuration', async () => {
+    if (configFile === null) return ok('configuration', 'no headwater.yaml: every default holds');
+    loadConfig({ path: configFile, env, cwd: process.cwd(), secrets: 'required' });
+    return ok('configuration', configFile);
+  });
 
 /** Connects, logs in and asks for what fetching needs. */
 function checkProvider(provider: Provider, signal: AbortSignal): Promise<Finding> {
   const check = `provider/${provider.name}`;
+  const unset = unsetVariable(provider.user) ?? unsetVariable(provider.pass);
+  if (unset !== null) {
+    const todo = `Set the environment variable ${unset}, then ask again.`;
+    return Promise.resolve(fail(check, 'not asked: its login is not known here', todo));
+  }
   return attempt(check, async () => {
     const format = await withProvider(provider, signal, (connection) => connection.overviewFormat());
     const login = provider.user === undefined ? '' : ' and takes the login';
@@ -134,7 +155,7 @@ export async function examine(context: CommandContext): Promise<readonly Finding
   );
   return [
     checkNode(process.version),
-    ok('configuration', context.configFile ?? 'no headwater.yaml: every default holds'),
+    await checkConfiguration(context),
     await checkDisk(context),
     await checkNats(context),
     await checkPostgres(context),

@@ -61,6 +61,8 @@ describe('the configuration', () => {
       5,
       'providers[0].pass',
     ],
+    ['an address of NATS that is none', 'nats:\n  url: http://x', 'CONFIG_WRONG_VALUE', 2, 'nats.url'],
+    ['an address of a database that is none', 'postgres:\n  url: notaurl', 'CONFIG_WRONG_VALUE', 2, 'postgres.url'],
     ['a file that is no mapping', '- 1', 'CONFIG_WRONG_VALUE', 1, '(the whole file)'],
     ['what is not YAML', 'api: {\nport', 'CONFIG_NOT_YAML', 2, undefined],
     ['a key that stands twice', 'sample: true\nsample: false', 'CONFIG_NOT_YAML', 2, undefined],
@@ -70,6 +72,10 @@ describe('the configuration', () => {
     expect([error.code, error.fields.line, error.fields.key]).toEqual([code, line, key]);
     expect(error.message).toContain(`headwater.yaml:${line}: `);
     expect(error.hint).not.toBe('');
+  });
+
+  it.each(['nats://h:4222', 'tls://h', 'h:4222', 'nats://a:1, nats://b:2'])('takes %s for NATS', (url) => {
+    expect(parseConfig(`nats: {url: '${url}'}`, 'f', {}).nats.url).toBe(url);
   });
 
   it('names the problem that stands first and counts the others', () => {

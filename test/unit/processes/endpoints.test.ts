@@ -45,6 +45,21 @@ describe('the endpoints of a command', () => {
     expect(() => findEndpoints(config, { NATS_URL: 'nats://env' })).toThrow(/PROCESS_NOT_RUNNING/);
   });
 
+  it.each([
+    ['NATS_URL', 'http://x:1'],
+    ['NATS_URL', 'nats://'],
+    ['DATABASE_URL', 'notaurl'],
+  ])('are refused by the name of the variable when %s is %s', (variable, value) => {
+    const both = { NATS_URL: 'nats://a', DATABASE_URL: 'postgres://b', [variable]: value };
+    expect(() => findEndpoints(config, both)).toThrow(`CONFIG_WRONG_VALUE: the environment: "${variable}" takes`);
+  });
+
+  it('are refused when they name a variable that is not set', () => {
+    const text = `dataDir: ${dataDir}\nnats: {url: 'nats://a', pass: '\${NOPE}'}\npostgres: {url: 'postgres://b'}`;
+    const given = parseConfig(text, 'f', {}, 'optional');
+    expect(() => findEndpoints(given, {})).toThrow(/CONFIG_MISSING_SECRET.*"nats" needs.* NOPE/);
+  });
+
   it('name a file of theirs that is damaged', () => {
     writeFileSync(join(dataDir, 'runtime', 'endpoints.json'), '{"nats": ');
     expect(() => findEndpoints(config, {})).toThrow(/PROCESS_FILE_DAMAGED.*endpoints\.json/);
