@@ -6,17 +6,24 @@ import { chunks } from '../../projections/chunks/index.ts';
 import { type ChunkedContribution, chunksOfContributions } from '../../projections/chunks/rows.ts';
 import { encodeChunk } from '../../streams/codec/chunk.ts';
 import type { HeadwaterEvent } from '../../streams/events/index.ts';
-import { type EpochMs, Group, MessageId } from '../../streams/ids.ts';
+import { ArticleNumber, type EpochMs, Group, MessageId } from '../../streams/ids.ts';
 import type { ChunkFile } from '../../streams/records.ts';
-import { catalogDump } from '../kit/catalogDump.ts';
+import { catalogDump, releaseDump } from '../kit/catalogDump.ts';
 import { openDatabase, projectAll } from '../kit/projections.ts';
 import {
+  chunksMerged,
   chunksOpened,
+  contribution,
   DAY,
   encodedChunk,
   keyOf,
+  mergeIdOfPieces,
+  opened,
   type PassOptions,
   passFields,
+  seen,
+  settled,
+  settlement,
   stored,
   T0,
   written,
@@ -128,6 +135,33 @@ describe('the chunk store', () => {
     expect(all).toEqual(['second backbone', ...many.map((c) => String(c.payload)), 'posting 1']);
   });
 
+  it.each([[[1]], [[99]], [[3, 2]]])(
+    'keeps the chunks of a merge while its pieces live and no other takes them (batches of %j)',
+    async (sizes) => {
+      const [left, right] = [{}, { lo: 1001, hi: 2000 }];
+      const both = { pieces: [left, right], revision: 5 };
+      const older = { pieces: [right], revision: 4 };
+      const chunksOf = (text: string) => [encodedChunk('a', `${text} 0`), encodedChunk('a', `${text} 1`, { k: 1 })];
+      const opening = [chunksOpened(left), chunksOpened(right)];
+      const merging = [chunksMerged(both, chunksOf('both')), chunksMerged(older, chunksOf('older'))];
+      await project([...opening, ...merging], sizes);
+      expect(await payloads()).toEqual(['both 0', 'both 1']);
+      const ref = { key: keyOf('a'), group: passFields().group, firstAt: T0, lastAt: T0, chunks: 2 };
+      expect(await read([{ ...ref, mergeId: mergeIdOfPieces(both) }])).toEqual(['both 0', 'both 1']);
+      const missing = await read([{ ...ref, mergeId: mergeIdOfPieces(older) }]).catch((e: unknown) => e);
+      expect(isHeadwaterError(missing, 'CHUNKS_NOT_READY')).toBe(true);
+
+      const newer = chunksMerged({ ...older, revision: 6 }, chunksOf('newer'));
+      await project([...opening, ...merging, newer, ...merging], sizes);
+      expect(await payloads()).toEqual(['newer 0', 'newer 1']);
+
+      const again = chunksOpened({ ...left, run: 2 });
+      await project([...opening, ...merging, again, chunksMerged(both, chunksOf('zombie'))], sizes);
+      expect(await payloads()).toEqual([]);
+      expect(await db.query('select * from chunks.merge_piece')).toEqual([]);
+    },
+  );
+
   it('says so when a contribution is not whole, instead of giving a part of it', async () => {
     await project([chunksOpened({ pass: 2 }), written({ pass: 2 }, [encodedChunk('a', 'new')])]);
     for (const ref of [reference({ pass: 1 }, 'a', 1), reference({ pass: 2 }, 'a', 2), reference({ lo: 5 }, 'a', 1)]) {
@@ -160,5 +194,44 @@ describe('the chunk store', () => {
     expect(dump).toContain('one@example');
     expect(await dumpOf({ run: 2, pass: 3 }, [file])).toBe(dump);
     expect(await dumpOf({}, [{ ...file, segments: [] }])).not.toBe(dump);
+  });
+
+  it('gives releases and their files alike, however their history was cut into ranges', async () => {
+    const articles = [1, 2, 3, 4].map((n) => ({ part: n, bytes: 7, messageId: MessageId(`${n}@example`) }));
+    const file = (from: number, to: number): ChunkFile => ({
+      subject: '"a.bin" yEnc (/4)',
+      partAt: 14,
+      partWidth: 1,
+      poster: 'p@example.com',
+      postedAt: (T0 + from) as EpochMs,
+      parts: 4,
+      fileIndex: null,
+      fileHash: '00000000000000aa',
+      groups: [Group('alt.binaries.test')],
+      segments: articles.slice(from, to),
+    });
+    /** The four articles in ranges of so many each, then settled. */
+    const dumpOf = async (size: number) => {
+      const cuts = Array.from({ length: 4 / size }, (_, i) => ({ lo: 1 + i * size, hi: (i + 1) * size }));
+      const body = ({ lo, hi }: (typeof cuts)[number]) => {
+        const times = { firstAt: (T0 + lo) as EpochMs, lastAt: (T0 + hi) as EpochMs };
+        return contribution('a', { ...times, firstNumber: ArticleNumber(lo), segments: size, poster: 'p@example.com' });
+      };
+      const names = cuts.map((o) => ({ ...passFields(o), posting: 0 }));
+      const figures = settlement('a', names, { firstAt: (T0 + 1) as EpochMs });
+      await projectAll(
+        db,
+        catalog,
+        stored([...cuts.flatMap((o) => [opened(o), seen(o, [body(o)])]), settled([figures])]),
+      );
+      const chunk = ({ lo, hi }: (typeof cuts)[number]) =>
+        encodedChunk('a', '', { payload: encodeChunk([file(lo - 1, hi)]) });
+      await project(cuts.flatMap((o) => [chunksOpened(o), written(o, [chunk(o)])]));
+      return releaseDump(db);
+    };
+    const dump = await dumpOf(4);
+    expect(dump).toContain('"complete":true');
+    expect(await dumpOf(2)).toBe(dump);
+    expect(await dumpOf(1)).toBe(dump);
   });
 });

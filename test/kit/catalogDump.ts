@@ -1,5 +1,10 @@
+import { contributionsOf } from '../../projections/catalog/rows.ts';
+import { chunksOfContributions } from '../../projections/chunks/rows.ts';
 import type { Sql, SqlRow } from '../../projections/ports.ts';
 import { decodeChunk } from '../../streams/codec/chunk.ts';
+import type { ReleaseId } from '../../streams/ids.ts';
+import type { ChunkFile } from '../../streams/records.ts';
+import { type UnionFile, unionOf } from '../../streams/union.ts';
 
 export interface DumpOptions {
   /** With the ids of releases and where each birth leads: for builds of one and the same stream. Default false. */
@@ -78,4 +83,32 @@ export async function catalogDump(sql: Sql, options: DumpOptions = {}): Promise<
   if (ids) parts.push(['births', await births(sql)]);
   if (options.chunks ?? true) parts.push(['chunks', await chunks(sql)]);
   return parts.map(([title, lines]) => [`# ${title}: ${lines.length}`, ...lines].join('\n')).join('\n');
+}
+
+/** The files of a release as an NZB would have them, whatever contributions and chunks they come from. */
+async function filesOf(sql: Sql, id: ReleaseId): Promise<readonly UnionFile[]> {
+  const files: ChunkFile[] = [];
+  for await (const payload of chunksOfContributions(sql, await contributionsOf(sql, id))) {
+    files.push(...decodeChunk(payload));
+  }
+  return unionOf(files);
+}
+
+/**
+ * What the releases say and which files they have, one line a release, sorted: for builds from one history that was cut into
+ * ranges in different ways. Contributions and chunks follow the cut and are left out, ids follow the first one of them.
+ * Equal only for releases that are settled: sums over ranges follow the cut as well.
+ */
+export async function releaseDump(sql: Sql): Promise<string> {
+  const rows = await sql.query<SqlRow & { release_id: string }>(
+    `select r.*, r.tokens::text as words, g.name as main_group,
+            array(select o.name from catalog.group_name o where o.id = any (r.groups) order by 1) as other_groups
+       from catalog.release r join catalog.group_name g on g.id = r.group_id order by r.key, r.first_at`,
+  );
+  const lines: string[] = [];
+  for (const row of rows) {
+    const files = await filesOf(sql, row.release_id.replaceAll('-', '') as ReleaseId);
+    lines.push(json({ ...bare(row, RELEASE_HIDDEN), files }));
+  }
+  return [`# releases: ${lines.length}`, ...sorted(lines)].join('\n');
 }
