@@ -60,6 +60,11 @@ export interface CoordinatorSettings {
   readonly plan: PlanSettings;
   /** How often the marks of a backbone's groups are read. */
   readonly pollMs: number;
+  /**
+   * How often at least it is told that the marks were read, also where none moved: what comes to a release late is waited for
+   * by the time of the reading.
+   */
+  readonly tellEveryMs: number;
   /** How often is planned. */
   readonly tickMs: number;
   /** How often batches of finished ranges are looked for, and ranges of which nothing is to come. */
@@ -71,6 +76,7 @@ export interface CoordinatorSettings {
 export const DEFAULT_COORDINATOR_SETTINGS: CoordinatorSettings = {
   plan: DEFAULT_PLAN_SETTINGS,
   pollMs: 15_000,
+  tellEveryMs: 600_000,
   tickMs: 1000,
   purgeMs: 5000,
   deniedMs: DEFAULT_DENIED_MS,

@@ -16,12 +16,6 @@ import { spansToClose } from './listSpans.ts';
 import { changedMarks, type GroupState, remembered, withReading } from './marks.ts';
 import type { CoordinatorSettings } from './settings.ts';
 
-/**
- * Also where no mark moves it is told that they were read: what comes to a release late is waited for by the time of the
- * reading.
- */
-const TOLD_EVERY_MS = 600_000;
-
 /** How long it is shown that a group was numbered anew. */
 const SHOWN_MS = 24 * 3_600_000;
 
@@ -164,7 +158,7 @@ export class BackboneWatch {
       this.#appended,
     );
     const doubted = [...this.#states.values()].some((state) => state.doubted !== null);
-    if (marks.length === 0 && (doubted || at - this.#toldAt < TOLD_EVERY_MS)) return;
+    if (marks.length === 0 && (doubted || at - this.#toldAt < this.#settings.tellEveryMs)) return;
     const event = makeEvent(rangeMarks, EpochMs(at), { backbone: this.backbone, marks });
     const position = await appendFirst(this.#context.sink, event, { signal });
     if (position === null) return;

@@ -50,7 +50,7 @@ describeWith(['inn2', 'nzbget'], 'a group in INN, indexed, searched and download
           { ...tls, connections: 3, backbone: 'inn' },
           { ...login, pass: '${NEWS_PASS}', connections: 3, backbone: 'inn' },
         ],
-        indexing: { pollSeconds: POLL_SECONDS, holdBackSeconds: 1 },
+        indexing: { pollSeconds: POLL_SECONDS, holdBackSeconds: 1, lateSeconds: 2 },
       },
       env: { NEWS_PASS: inn.account.pass },
     });

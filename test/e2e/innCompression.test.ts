@@ -26,7 +26,7 @@ describeWith(['inn2'], `${LINES} lines in INN`, () => {
   }
 
   const start = (providers: readonly object[], rangeNumbers = RANGE_NUMBERS): Promise<Headwater> => {
-    const indexing = { backfillRangeNumbers: rangeNumbers, pollSeconds: 2 };
+    const indexing = { backfillRangeNumbers: rangeNumbers, pollSeconds: 2, lateSeconds: 5 };
     return startHeadwater({ config: { providers: [...providers], indexing } });
   };
 

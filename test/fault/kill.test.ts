@@ -56,6 +56,7 @@ describeWith(['inn2'], `kill -9 in the middle of indexing ${LINES} lines`, () =>
       outstandingRangesMax: 8,
       pollSeconds: 2,
       jobRetrySeconds: 5,
+      lateSeconds: 5,
     };
     const headwater = await startHeadwater({ config: { providers: [provider], indexing } });
     const added = await headwater.cli(['groups', 'add', GROUP, OTHER]);

@@ -23,6 +23,7 @@ export const coordinatorService: ServiceDefinition = {
       ...DEFAULT_COORDINATOR_SETTINGS,
       plan,
       pollMs: indexing.pollSeconds * 1000,
+      tellEveryMs: Math.min(DEFAULT_COORDINATOR_SETTINGS.tellEveryMs, indexing.lateSeconds * 1000),
       deniedMs: indexing.deniedRetrySeconds * 1000,
     };
     try {
