@@ -11,7 +11,13 @@ import { until } from '../kit/until.ts';
 export type Condition = StatusView['conditions'][number];
 
 /** Looks every second and holds back nothing, so that a test sees in seconds what takes minutes at the defaults. */
-export const QUICK = { pollSeconds: 1, holdBackSeconds: 0, jobRetrySeconds: 2, deniedRetrySeconds: 1 } as const;
+export const QUICK = {
+  pollSeconds: 1,
+  holdBackSeconds: 0,
+  jobRetrySeconds: 2,
+  deniedRetrySeconds: 1,
+  lateSeconds: 2,
+} as const;
 
 /** `until` about a running Headwater: a failure shows its status and the ends of its logs. */
 export const observing = <T>(hw: Headwater, what: string, deadlineMs: number, probe: () => T | Promise<T>) =>
