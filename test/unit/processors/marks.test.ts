@@ -9,8 +9,10 @@ const reading = (low: number, high: number, at: number): Reading => {
   return { group: Group('a.b'), low: ArticleNumber(low), high: ArticleNumber(high), at };
 };
 
+type Given = readonly [low: number, high: number, minutes?: number];
+
 /** The state after readings a minute apart, each `[low, high]` or `[low, high, minutes since the one before]`. */
-function stateAfter(...readings: readonly (readonly [number, number, number?])[]): GroupState {
+function stateAfter(...readings: readonly Given[]): GroupState {
   let at = NOW;
   let state: GroupState | undefined;
   for (const [low, high, minutes = 1] of readings) {
@@ -20,7 +22,7 @@ function stateAfter(...readings: readonly (readonly [number, number, number?])[]
   return state!;
 }
 /** Epoch, low and high, and whether they can be planned with. */
-const marks = (...readings: Parameters<typeof stateAfter>) => {
+const marks = (...readings: readonly Given[]) => {
   const { mark, fresh } = stateAfter(...readings);
   return [mark.epoch, mark.low, mark.high, fresh];
 };
