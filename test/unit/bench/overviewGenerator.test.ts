@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readSubject } from '../../../processors/headers/subject.ts';
 import { parseArguments } from '../../bench/generateOverview.ts';
 import { DEFAULT_MIX, ID_PATTERNS, TOOLS, type Tool } from '../../bench/messageIds.ts';
 import { generateOverview, type OverviewOptions, type PostTruth } from '../../bench/overviewGenerator.ts';
@@ -20,6 +21,18 @@ describe('the overview generator', () => {
     const again = generate({ ...SMALL, lines: 5000 });
     expect(again).toEqual(lines.slice(0, 5000));
     expect(generate({ ...SMALL, lines: 5000, seed: 6 })).not.toEqual(again);
+  });
+
+  it('holds as many lines that nothing groups as it is asked for', () => {
+    const ungrouped = (all: readonly string[]) => {
+      const readings = all.map((line) => readSubject(Buffer.from(line.split('\t')[1] ?? '', 'latin1')));
+      const alone = readings.filter(
+        (r) => (r.kind === 'text' || r.kind === 'per_article_random') && (r.parts ?? 1) === 1,
+      );
+      return share(alone.length, all.length);
+    };
+    expect(ungrouped(lines)).toBeCloseTo(0.15, 1);
+    expect(ungrouped(generate({ ...SMALL, lines: 20_000, readable: 0.6, random: 0.15 }))).toBeGreaterThan(0.22);
   });
 
   it('writes nine fields with a bracketed message-id, sizes, a date and an Xref that names the line', () => {
