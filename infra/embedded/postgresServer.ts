@@ -18,7 +18,7 @@ import {
   DB_USER,
   resetPassword,
 } from './postgresCluster.ts';
-import { EXTERNAL_ROOT, linkedClusterId, postgresFolder } from './postgresFolder.ts';
+import { EXTERNAL_ROOT, knownClusterId, postgresFolder } from './postgresFolder.ts';
 import { ensureRuntimeDir, readJson, writeJson } from './runtimeFile.ts';
 import { showVersion } from './version.ts';
 import { waitUntil } from './waiting.ts';
@@ -61,7 +61,7 @@ type Kept = Readonly<Record<string, unknown>> | undefined;
 /**
  * Starts PostgreSQL under `<dataDir>/postgres` on loopback, as another user when we are root, makes the cluster and the
  * database `headwater` when they are missing, and waits until it accepts connections. Port and password are kept.
- * Throws the EMBEDDED_POSTGRES_*, EMBEDDED_CLUSTER_MISSING, EMBEDDED_INITDB_FAILED, EMBEDDED_NO_ACCOUNT,
+ * Throws the EMBEDDED_POSTGRES_*, EMBEDDED_CLUSTER_MISSING, EMBEDDED_CLUSTER_SHARED, EMBEDDED_INITDB_FAILED, EMBEDDED_NO_ACCOUNT,
  * EMBEDDED_IN_USE and EMBEDDED_START_* errors.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -71,7 +71,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const leftover = await clearTheWay(dataDir, 'postgres', clock);
   if (leftover) log.warn('stopped the PostgreSQL that an earlier Headwater left', { pid: leftover.pid });
   const kept = await readJson(statePath(dataDir));
-  const clusterId = (await linkedClusterId(dataDir)) ?? hex(kept?.clusterId) ?? randomBytes(8).toString('hex');
+  const externalRoot = options.externalRoot ?? EXTERNAL_ROOT;
+  const known = await knownClusterId(dataDir, hex(kept?.clusterId), externalRoot);
+  const clusterId = known ?? randomBytes(8).toString('hex');
   const cluster = await findCluster(options, dataDir, clusterId);
   const state = await prepareCluster(cluster, dataDir, clusterId, kept);
   for (let attempt = 1; ; attempt++) {

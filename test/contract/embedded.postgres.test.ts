@@ -1,4 +1,17 @@
-import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  cp,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -190,6 +203,25 @@ describe.skipIf(!root().ok)(titled('root with a data folder that other users can
     const second = await start({ dataDir });
     expect((await lstat(join(dataDir, 'postgres'))).isSymbolicLink()).toBe(true);
     expect(await saved(second)).toBe(42);
+  });
+
+  test('a copy of the data folder is refused, a moved one is not', async () => {
+    const dataDir = await closedData();
+    const first = await start({ dataDir });
+    await save(first);
+    await first.stop(10_000);
+    const copy = join(folder, 'closed/copy');
+    await cp(dataDir, copy, { recursive: true, verbatimSymlinks: true });
+    const error = await start({ dataDir: copy }).catch((e: unknown) => e);
+    expect(error).toMatchObject({ code: 'EMBEDDED_CLUSTER_SHARED', fields: { owner: dataDir, target: first.folder } });
+    // As the hint says.
+    await rm(join(copy, 'postgres'));
+    const empty = await start({ dataDir: copy });
+    expect(empty.folder).not.toBe(first.folder);
+    await expect(saved(empty)).rejects.toThrow('does not exist');
+    const moved = join(folder, 'closed/moved');
+    await rename(dataDir, moved);
+    expect(await saved(await start({ dataDir: moved }))).toBe(42);
   });
 
   test('a link that leads nowhere is EMBEDDED_CLUSTER_MISSING, not an empty database', async () => {

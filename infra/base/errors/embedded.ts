@@ -22,6 +22,11 @@ export const embeddedErrors = defineErrors({
     message: (f) => `${f.link} points to ${f.target}, which ${f.reason}`,
     hint: 'Put that folder back. To start with an empty database instead, remove the link: what came from events is rebuilt from NATS, API keys are not.',
   },
+  EMBEDDED_CLUSTER_SHARED: {
+    retriable: false,
+    message: (f) => `${f.link} points to ${f.target}, which is the database of ${f.owner}`,
+    hint: 'This data folder is a copy of that one. Remove the link: this one then begins with an empty database, and what came from events is rebuilt from NATS (API keys are not).',
+  },
   EMBEDDED_INITDB_FAILED: {
     retriable: false,
     message: (f) => `a new PostgreSQL cluster could not be made in ${f.folder}: ${f.output}`,
