@@ -20,7 +20,8 @@ export interface LogBatch {
 export interface EventLog {
   state(family: StreamFamily): Promise<LogState>;
   /**
-   * Events after `after`, in batches bounded by count, bytes (16 MB in flight) and idle time; ends when the signal aborts.
+   * Events after `after`, in batches bounded by count, bytes (16 MB in flight) and idle time; ends when the signal aborts,
+   * and when the stream no longer reaches to what was read of it: `state` then tells how it stands.
    * An outage is waited out. An event of an unknown type or version, or a broken one, ends it with that error after
    * everything before it was delivered.
    */

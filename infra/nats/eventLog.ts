@@ -39,6 +39,10 @@ class StreamReader {
   #expected = 1;
   #failures = 0;
   #large = false;
+  /** The stream was found cut or made anew: its numbers may stand for other events by now. */
+  #replaced = false;
+  /** When the stream that is read was created. */
+  #created: string | null = null;
   /** An item that was taken but did not fit into the batch. */
   #kept: Pulled | null = null;
 
@@ -51,11 +55,15 @@ class StreamReader {
     this.#metrics = metrics;
   }
 
-  /** Batches for ever; `idle` is asked whenever nothing more is stored, and ends the stream by true. */
-  async *run(idle: () => Promise<boolean>): AsyncGenerator<LogBatch> {
+  /**
+   * Batches for ever; `idle` is asked whenever nothing more is stored, and ends the stream by true. Returns whether there
+   * is a next number to go on with; false when the stream was cut or made anew under its reader.
+   */
+  async *run(idle: () => Promise<boolean>): AsyncGenerator<LogBatch, boolean> {
     try {
       for (;;) {
         const batch = await this.#collect();
+        if (this.#replaced) return false;
         const last = batch.events.at(-1);
         if (last !== undefined) {
           this.#done = last.position.sequence;
@@ -64,10 +72,11 @@ class StreamReader {
         if (batch.broken !== null) throw batch.broken;
         if (last !== undefined) continue;
         const upTo = await this.#caughtUp();
+        if (this.#replaced) return false;
         if (upTo === null) continue;
         if (upTo > this.#done) yield this.#nothingUntil(upTo);
         // Ended by a next number: what came in before it was opened is read first.
-        if ((await idle()) && (await this.#caughtUp()) === this.#done) return;
+        if ((await idle()) && (await this.#caughtUp()) === this.#done) return true;
       }
     } finally {
       await this.#close();
@@ -107,6 +116,7 @@ class StreamReader {
   async #nextMessage(signal: AbortSignal, idleMs: number | undefined): Promise<Pulled | null> {
     for (;;) {
       const puller = this.#puller ?? (await this.#open());
+      if (this.#replaced) return null;
       await this.#refill(puller);
       const item = await puller.next(signal, idleMs);
       if (item === null) return null;
@@ -174,6 +184,10 @@ class StreamReader {
         inactive_threshold: READER_KEPT_MS * 1e6,
         ...filters(subjects),
       });
+      // Such a stream delivers whatever is numbered from there on once it has grown again.
+      const { created, state } = await this.#link.jsm.streams.info(this.#stream);
+      this.#created ??= created;
+      this.#replaced = state.last_seq < this.#done || created !== this.#created;
     });
     this.#consumer = name;
     this.#expected = 1;
@@ -203,6 +217,7 @@ class StreamReader {
     const found = await retrying(this.#link, { stream: this.#stream, signal }, async () => {
       // The end is read first: what is appended meanwhile may only be found too early, never be left out.
       const { last_seq: end } = (await this.#link.jsm.streams.info(this.#stream)).state;
+      this.#replaced = end < after;
       if (end <= after) return { end: after, waiting: false };
       const next = await Promise.all(wanted.map((filter) => messageAfter(this.#link, this.#stream, after, filter)));
       return { end, waiting: next.some((message) => message !== null && message.sequence <= end) };
@@ -248,7 +263,9 @@ class NatsEventLog implements EventLog {
       for (let at = { number: Math.max(1, after.number), sequence: after.sequence }; ; ) {
         const place = { stream: streamName(family, at.number), after: at };
         const { number } = at;
-        yield* new StreamReader(this.#link, place, options, this.#metrics).run(() => this.#sealed(family, number));
+        const reader = new StreamReader(this.#link, place, options, this.#metrics);
+        const goesOn = yield* reader.run(() => this.#sealed(family, number));
+        if (!goesOn) return;
         at = { number: number + 1, sequence: 0 };
       }
     } catch (error) {

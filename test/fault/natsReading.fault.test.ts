@@ -143,6 +143,27 @@ describe('a consumer that disappears', () => {
   });
 });
 
+describe('a stream that is made anew', () => {
+  it('ends the reading of the log, although it has grown past what was read', async () => {
+    const sink = createEventSink(link);
+    const got: number[] = [];
+    const wishes = { subjects: [], eventsMax: 10, bytesMax: MB, idleMs: 10, signal: AbortSignal.timeout(60_000) };
+    const reading = (async () => {
+      for await (const batch of createEventLog(link).read('RANGES', start, wishes)) {
+        got.push(...batch.events.map((e) => e.position.sequence));
+      }
+    })();
+    for (const run of [1, 2]) await sink.append(samplePlanned({ group: 'a.b', run }));
+    await until('what was there before', () => got.length === 2);
+    await link.jsm.streams.delete('RANGES');
+    await applyTopology(link, { replicas: 1, overviewMaxBytes: 100 * MB, backbones: [sampleBackbone] });
+    for (const run of [11, 12, 13, 14]) await sink.append(samplePlanned({ group: 'a.b', run }));
+    await reading;
+    expect(wishes.signal.aborted).toBe(false);
+    expect(got).toEqual([1, 2]);
+  });
+});
+
 describe('closing', () => {
   it('ends what waits for the server without a signal of its own', async () => {
     const { link: other } = await testLink(services.natsUrlWithLogin);
