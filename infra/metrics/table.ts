@@ -29,6 +29,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   nntp_connections_waiting: gauge('Callers that wait for a connection', 'provider'),
   events_rejected_total: counter('Messages that are no event of this Headwater', 'code'),
   coordinator_ranges_planned_total: counter('Ranges planned', 'lane', 'backbone'),
+  coordinator_ranges_retired_total: counter('Ranges that are no longer wanted', 'backbone', 'reason'),
   coordinator_runs_purged_total: counter('Runs whose batches were removed from OVERVIEW', 'backbone'),
   coordinator_room_ranges: gauge('Ranges that may be planned now'),
   coordinator_room_numbers: gauge('Article numbers that may be planned now; -1: no limit'),
