@@ -37,7 +37,7 @@ export interface OverviewOptions {
   readonly concurrency: number;
   /**
    * Shares of lines: readable, obfuscated, random; what is left to 1 is talk and spam. Nothing groups the random ones, the
-   * talk and the spam: together 15 % by default; `--readable=0.6 --random=0.15` make 25 % of them.
+   * talk and the spam: together 15 % by default; `--readable=0.6 --random=0.15` make 20 % of them.
    */
   readonly readable: number;
   readonly obfuscated: number;

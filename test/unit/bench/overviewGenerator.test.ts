@@ -31,8 +31,10 @@ describe('the overview generator', () => {
       );
       return share(alone.length, all.length);
     };
-    expect(ungrouped(lines)).toBeCloseTo(0.15, 1);
-    expect(ungrouped(generate({ ...SMALL, lines: 20_000, readable: 0.6, random: 0.15 }))).toBeGreaterThan(0.22);
+    // Every line draws its kind: at these counts three standard deviations are below a hundredth.
+    const more = generate({ ...SMALL, lines: 20_000, readable: 0.6, random: 0.15 });
+    expect(Math.abs(ungrouped(lines) - 0.15)).toBeLessThan(0.01);
+    expect(Math.abs(ungrouped(more) - 0.2)).toBeLessThan(0.01);
   });
 
   it('writes nine fields with a bracketed message-id, sizes, a date and an Xref that names the line', () => {
