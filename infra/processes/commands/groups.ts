@@ -108,7 +108,7 @@ export function withRemoved(list: GroupList | null, groups: readonly Group[]): G
 
 /** Reads the newest list, changes it, appends it as the next version; again when somebody else was first. */
 export async function changeList(
-  { sink, reader }: NatsClient,
+  { sink, reader }: Pick<NatsClient, 'sink' | 'reader'>,
   signal: AbortSignal,
   step: (list: GroupList | null) => GroupList | null,
 ): Promise<boolean> {
@@ -120,46 +120,65 @@ export async function changeList(
   }
 }
 
-/** Each group once, with what the list says of it. */
+/** What a change of the list takes of a command. */
+type ListClient = Pick<NatsClient, 'sink' | 'reader'>;
+type Surroundings = Pick<CommandContext, 'print' | 'signal'>;
+
 const entryText = (e: GroupEntry): string => `${e.group} (${wishText(e.backfill)})`;
 
-export const addGroups = (
+/** Adds those that are not on the list, and names the others with what the list says of them. */
+export async function addTo(
+  client: ListClient,
+  { print, signal }: Surroundings,
+  groups: readonly Group[],
+  wish: Backfill | null,
+): Promise<ExitCode> {
+  let known: readonly GroupEntry[] = [];
+  const changed = await changeList(client, signal, (list) => {
+    checkWishes(list, groups, wish);
+    known = listed(list, groups);
+    return withAdded(list, groups, wish ?? { kind: 'all' });
+  });
+  const fresh = groups.filter((group) => !known.some((e) => e.group === group));
+  if (changed) print(`added: ${fresh.join(', ')}`);
+  if (known.length > 0) print(`on the list already: ${known.map(entryText).join(', ')}`);
+  if (!changed) print('nothing to do');
+  return EXIT.ok;
+}
+
+/** Removes those that are on the list and names the others; the exit code says whether there were any. */
+export async function removeFrom(
+  client: ListClient,
+  { print, signal }: Surroundings,
+  groups: readonly Group[],
+): Promise<ExitCode> {
+  let gone: readonly Group[] = [];
+  await changeList(client, signal, (list) => {
+    gone = listed(list, groups).map((e) => e.group);
+    return withRemoved(list, groups);
+  });
+  const absent = groups.filter((group) => !gone.includes(group));
+  if (gone.length > 0) print(`removed: ${gone.join(', ')} (what is indexed stays)`);
+  if (absent.length > 0) print(`not on the list: ${absent.join(', ')}`);
+  return absent.length > 0 ? EXIT.failed : EXIT.ok;
+}
+
+/** Each group once. Throws USAGE_WRONG_VALUE. */
+const groupsOf = (names: readonly string[]): readonly Group[] => [...new Set(names.map(groupOf))];
+
+export function addGroups(
   context: CommandContext,
   names: readonly string[],
   options: BackfillOptions,
-): Promise<ExitCode> => {
-  const groups = [...new Set(names.map(groupOf))];
-  const wish = wishOf(options);
-  return withNats(context, async (client) => {
-    let known: readonly GroupEntry[] = [];
-    const changed = await changeList(client, context.signal, (list) => {
-      checkWishes(list, groups, wish);
-      known = listed(list, groups);
-      return withAdded(list, groups, wish ?? { kind: 'all' });
-    });
-    const fresh = groups.filter((group) => !known.some((e) => e.group === group));
-    if (changed) context.print(`added: ${fresh.join(', ')}`);
-    if (known.length > 0) context.print(`on the list already: ${known.map(entryText).join(', ')}`);
-    if (!changed) context.print('nothing to do');
-    return EXIT.ok;
-  });
-};
+): Promise<ExitCode> {
+  const [groups, wish] = [groupsOf(names), wishOf(options)];
+  return withNats(context, (client) => addTo(client, context, groups, wish));
+}
 
-/** Removes those that are on the list; the exit code says whether all of them were. */
-export const removeGroups = (context: CommandContext, names: readonly string[]): Promise<ExitCode> => {
-  const groups = [...new Set(names.map(groupOf))];
-  return withNats(context, async (client) => {
-    let gone: readonly Group[] = [];
-    await changeList(client, context.signal, (list) => {
-      gone = listed(list, groups).map((e) => e.group);
-      return withRemoved(list, groups);
-    });
-    const absent = groups.filter((group) => !gone.includes(group));
-    if (gone.length > 0) context.print(`removed: ${gone.join(', ')} (what is indexed stays)`);
-    if (absent.length > 0) context.print(`not on the list: ${absent.join(', ')}`);
-    return absent.length > 0 ? EXIT.failed : EXIT.ok;
-  });
-};
+export function removeGroups(context: CommandContext, names: readonly string[]): Promise<ExitCode> {
+  const groups = groupsOf(names);
+  return withNats(context, (client) => removeFrom(client, context, groups));
+}
 
 const wishText = (b: Backfill): string => {
   switch (b.kind) {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  addTo,
   backfillOf,
   checkWishes,
   groupOf,
+  removeFrom,
   wishOf,
   withAdded,
   withRemoved,
@@ -10,6 +12,7 @@ import {
 import { EXIT, exitCodeOf } from '../../../infra/processes/exitCodes.ts';
 import type { GroupList } from '../../../streams/events/control.ts';
 import { ArticleNumber, Backbone, Epoch, Group } from '../../../streams/ids.ts';
+import { MemoryEvents } from '../../kit/memoryEvents.ts';
 
 const [a, b, c] = ['alt.a', 'alt.b', 'alt.c'].map((name) => Group(name)) as [Group, Group, Group];
 const all = { kind: 'all' } as const;
@@ -126,5 +129,42 @@ describe('the options of groups add', () => {
 
   it.each(['', 'a b', 'alt..x', '*', 'alt.>'])('the name %j is no group', (name) => {
     expect(() => groupOf(name)).toThrow(/USAGE_WRONG_VALUE/);
+  });
+});
+
+describe('what groups add and remove say', () => {
+  const called = () => {
+    const events = new MemoryEvents();
+    const said: string[] = [];
+    const surroundings = { print: (line: string) => void said.push(line), signal: new AbortController().signal };
+    const client = { sink: events, reader: events };
+    return { client, surroundings, said };
+  };
+
+  it('names what is new and what was listed before, with its wish', async () => {
+    const { client, surroundings, said } = called();
+    await addTo(client, surroundings, [a], { kind: 'days', days: 30 });
+    await addTo(client, surroundings, [a, b], null);
+    await addTo(client, surroundings, [b], null);
+    expect(said).toEqual([
+      'added: alt.a',
+      'added: alt.b',
+      'on the list already: alt.a (30 days)',
+      'on the list already: alt.b (all)',
+      'nothing to do',
+    ]);
+  });
+
+  it('claims to have removed only what was listed', async () => {
+    const { client, surroundings, said } = called();
+    await addTo(client, surroundings, [a, b], null);
+    said.length = 0;
+    expect(await removeFrom(client, surroundings, [b, c])).toBe(EXIT.failed);
+    expect(await removeFrom(client, surroundings, [a])).toBe(EXIT.ok);
+    expect(said).toEqual([
+      'removed: alt.b (what is indexed stays)',
+      'not on the list: alt.c',
+      'removed: alt.a (what is indexed stays)',
+    ]);
   });
 });
