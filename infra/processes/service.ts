@@ -51,6 +51,8 @@ export interface ServiceDefinition {
   readonly databaseConnections: number;
   /** Where somebody waits for each answer: how long the database may take for one. */
   readonly databaseAnswerMs?: number;
+  /** It reads tables that grow, and never from end to end. */
+  readonly readsByIndex?: boolean;
   /** Projections whose rows it reads: it starts once their tables exist. */
   readonly reads: readonly string[];
   run(context: ServiceContext, ready: () => void, signal: AbortSignal): Promise<void>;
@@ -94,6 +96,7 @@ async function session(frame: Frame, signal: AbortSignal): Promise<void> {
     log,
     applicationName: name,
     ...(definition.databaseAnswerMs ? { answerTimeoutMs: definition.databaseAnswerMs } : {}),
+    ...(definition.readsByIndex ? { indexesOnly: true } : {}),
   });
   let link: NatsLink | null = null;
   try {

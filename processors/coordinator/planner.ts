@@ -2,10 +2,10 @@ import { HeadwaterError } from '../../infra/base/errors/index.ts';
 import type { GroupList } from '../../streams/events/control.ts';
 import { EpochMs, type Group } from '../../streams/ids.ts';
 import type { Interval } from '../../streams/records.ts';
+import { newestGarbage } from '../garbage/garbageTableLog.ts';
 import type { LedgerRun } from '../ports.ts';
 import { isTooLarge } from './again.ts';
 import type { CoordinatorContext } from './context.ts';
-import { newestGarbage } from './garbageLog.ts';
 import { newestList } from './groupListLog.ts';
 import { spanOn } from './joining.ts';
 import { heldHigh } from './marks.ts';
@@ -61,7 +61,7 @@ export class BackbonePlanner {
     const input = await this.#input(list, asOf);
     const { plans, retire } = planRanges(input);
     if (isOpen(input.room)) this.#tellTooLarge(input.retries.find((run) => isTooLarge(run, input.most)));
-    const garbageVersion = (await newestGarbage(reader))?.garbageVersion ?? 0;
+    const garbageVersion = (await newestGarbage(reader)).table?.garbageVersion ?? 0;
     const versions = { listVersion: list.listVersion, garbageVersion };
     for (const plan of plans) {
       if (!(await this.#append(plan, versions, asOf, signal))) return;

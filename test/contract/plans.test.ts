@@ -42,23 +42,28 @@ const BOUNDED = /_name$/;
 
 let services: Services;
 let db: ClosableDatabase;
+/** As the api connects. */
+let api: ClosableDatabase;
 let keys: readonly ReleaseKey[];
 
 beforeAll(async () => {
   services = await startServices({ nats: false });
-  db = await openDatabase(await services.freshDatabase());
+  const url = await services.freshDatabase();
+  db = await openDatabase(url);
+  api = await openDatabase(url, true);
   await fillBigCatalog(db, RELEASES);
   const rows = await db.query<{ key: string }>(`select unnest(array[${[3, 10, 150, 1111].map(bigKey)}]) as key`);
   keys = rows.map((row) => row.key.replaceAll('-', '') as ReleaseKey);
   await db.query("update projection_position set sequence = 10 where name = 'chunks'");
 }, 900_000);
 afterAll(async () => {
+  await api?.close();
   await db?.close();
   await services?.stop();
 });
 
-const growing = async (work: (tx: Sql) => Promise<unknown>) =>
-  (await readEndToEnd(db, ['catalog', 'chunks'], work)).filter((name) => !BOUNDED.test(name));
+const growing = async (work: (tx: Sql) => Promise<unknown>, over = db) =>
+  (await readEndToEnd(over, ['catalog', 'chunks'], work)).filter((name) => !BOUNDED.test(name));
 
 describe('in a large catalog, no table that grows is read from end to end', () => {
   const queries: readonly [string, Partial<ReleaseQuery>][] = [
@@ -68,6 +73,11 @@ describe('in a large catalog, no table that grows is read from end to end', () =
     ['some release 777', { categories: [5040] }],
     ['s01e03 -720p', {}],
     ['-nobody', { limit: 1 }],
+    // Every release has the word: nothing is found, however far one looks.
+    ['-720p', {}],
+    ['', { obfuscated: true }],
+    ['', { minBytes: 10 ** 12 }],
+    ['', { group: 'alt.binaries.other' }],
     ['', { categories: [5040, 7010] }],
     ['', { group: 'alt.binaries.test' }],
     [
@@ -76,7 +86,8 @@ describe('in a large catalog, no table that grows is read from end to end', () =
     ],
   ];
   it.each(queries)('by a search for %j with %j', async (q, o) => {
-    expect(await growing((tx) => searchReleases(tx, { ...parseQuery(q), limit: 100, offset: 0, ...o }))).toEqual([]);
+    const search = (tx: Sql) => searchReleases(tx, { ...parseQuery(q), limit: 100, offset: 0, ...o });
+    expect(await growing(search, api)).toEqual([]);
   });
 
   it('by the details of a release and its NZB', async () => {
@@ -89,7 +100,7 @@ describe('in a large catalog, no table that grows is read from end to end', () =
       for await (const payload of chunksOfContributions(tx, contributions)) payloads.push(payload);
       expect(payloads.length).toBe(2);
     };
-    expect(await growing(work)).toEqual([]);
+    expect(await growing(work, api)).toEqual([]);
   });
 
   it('by what headers and settle ask', async () => {
@@ -106,9 +117,12 @@ describe('in a large catalog, no table that grows is read from end to end', () =
     expect(await growing(due)).toEqual([]);
   });
 
-  it.runIf(RELEASES > 100_000)('by counting them', async () => {
-    expect(await growing((tx) => catalogCounts(tx))).toEqual([]);
-  });
+  // A small catalog is counted row by row, by design.
+  if (RELEASES > 100_000) {
+    it('by counting them', async () => {
+      expect(await growing((tx) => catalogCounts(tx))).toEqual([]);
+    });
+  }
 
   const apply = async (tx: Sql, projection: Projection, events: readonly HeadwaterEvent[]) => {
     const claim = await claimProjection({ ...db, ...tx, transaction: (use) => use(tx) }, projection, projection.name);

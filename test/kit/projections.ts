@@ -14,9 +14,9 @@ import { recordedConditions } from './conditions.ts';
 import { until } from './until.ts';
 
 /** A migrated database on an empty one. Close it. */
-export async function openDatabase(url: string): Promise<ClosableDatabase> {
+export async function openDatabase(url: string, indexesOnly = false): Promise<ClosableDatabase> {
   await migrate(url, silentLog);
-  return createDatabase({ url, connectionsMax: 6, log: silentLog, applicationName: 'test' });
+  return createDatabase({ url, connectionsMax: 6, log: silentLog, applicationName: 'test', indexesOnly });
 }
 
 /**

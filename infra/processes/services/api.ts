@@ -30,6 +30,7 @@ export const apiService: ServiceDefinition = {
   databaseConnections: 12,
   // Clients give up after 30 s or more; until then they shall have been told that it does not work now.
   databaseAnswerMs: 15_000,
+  readsByIndex: true,
   reads: ['catalog', 'chunks'],
   async run(context, ready, signal) {
     const { api } = context.config;
