@@ -28,7 +28,7 @@ export default defineConfig({
           // Real servers share two cores: one file at a time, after everything that needs none.
           fileParallelism: false,
           sequence: { groupOrder: 1 },
-          testTimeout: 240_000,
+          testTimeout: FULL ? 2_400_000 : 240_000,
           hookTimeout: 240_000,
         },
       },

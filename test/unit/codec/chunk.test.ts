@@ -39,7 +39,7 @@ describe('a chunk', () => {
       }),
       { numRuns: propertyRuns(150) },
     );
-  }, 60_000);
+  });
 
   it.each(CHUNK_TOOLS.map((tool) => [tool.name, tool] as const))('gives back the posts of %s', (_name, tool) => {
     for (const perChunk of [1, 2, 128, 700]) {
