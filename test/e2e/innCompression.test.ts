@@ -9,11 +9,11 @@ import { type Inn, startInn } from '../kit/inn.ts';
 import { overviewForInn } from '../kit/overviewForInn.ts';
 
 const FULL = process.env.HEADWATER_TEST_FULL === '1';
-const LINES = FULL ? 1_000_000 : 40_000;
-const RANGE_NUMBERS = FULL ? 20_000 : 4000;
+const LINES = FULL ? 1_000_000 : 20_000;
+const RANGE_NUMBERS = FULL ? 20_000 : 2000;
 const GROUP = 'alt.binaries.example';
 const SMALL = 'alt.binaries.small';
-const SMALL_LINES = 20_000;
+const SMALL_LINES = 8000;
 
 describeWith(['inn2'], `${LINES} lines in INN`, () => {
   let inn: Inn;
