@@ -82,6 +82,10 @@ describeWith(['inn2', 'nzbget'], 'a group in INN, indexed, searched and download
     const added = await headwater.cli(['groups', 'add', LINUX, MISC, QUIET]);
     expect({ code: added.code, stderr: added.stderr }).toEqual({ code: 0, stderr: '' });
     await headwater.untilIdle({ done: (view) => (view.catalog?.listed ?? 0) >= 4 });
+    // The file that lacks a part is shown once nothing more can come to it.
+    const files = async (set: Posted) => (await found(set))[0]?.attrs.get('files')?.[0];
+    const whole = async () => (await files(posted.broken)) === String(posted.broken.files.length);
+    await until('the set that lacks a part to be shown with all of its files', whole, { deadlineMs: 60_000 });
     const { stdout } = await headwater.cli(['groups', 'list']);
     for (const group of [LINUX, MISC, QUIET]) expect(stdout).toContain(group);
     expect((await headwater.status()).code).toBe(0);

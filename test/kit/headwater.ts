@@ -92,7 +92,7 @@ export const isIdle = (view: StatusView): boolean =>
 const QUIET_MS = 3000;
 const streamEnds = (view: StatusView): string =>
   view.streams
-    .filter(({ stream }) => /^(?:RANGES|RELEASES|CHUNKS)/.test(stream))
+    .filter(({ stream }) => /^(?:RELEASES|CHUNKS)/.test(stream))
     .map(({ stream, last }) => `${stream} ${last}`)
     .join(', ');
 
