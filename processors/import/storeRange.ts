@@ -55,6 +55,7 @@ export async function storeRange(
   const { range, listVersion, garbageVersion, plannedAt } = job;
   const state = await ports.ledger.stateOf(runOf(range));
   if (state !== null && state !== 'planned') return false;
+  if (state === null && range.run === 1) await refuseOverlap(range, ports.ledger);
   const bytes = batches.reduce((sum, { frame }) => sum + frame.length, 0);
   await roomFor(bytes, queue, ports, settings, signal);
   const { lane, backbone, group, epoch, rangeId, lo, hi, run } = range;
@@ -69,6 +70,13 @@ export async function storeRange(
   await appendFirst(ports.sink, fetchedEvent(job, progress), { signal });
   queue.add(runOf(range));
   return true;
+}
+
+/** A file that was cut elsewhere, or has grown since it was imported, has ranges of its own over the same numbers. */
+async function refuseOverlap({ backbone, group, epoch, rangeId, lo, hi, run }: RangeRef, ledger: RangeLedger) {
+  const covered = await ledger.planned(backbone, group, epoch);
+  if (!covered.some(([from, to]) => from <= hi && to >= lo)) return;
+  throw new HeadwaterError('IMPORT_OVERLAPS', { range: rangeId, group, run });
 }
 
 /** A range that is half there must have come from the same lines. */

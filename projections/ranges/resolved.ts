@@ -23,7 +23,8 @@ const ALL = 'int8multirange(int8range(0, 9007199254740992))';
 /**
  * Resolved is what lies in ranges that ended (and that no other range still holds), below the low mark, outside the spans of
  * the group list; and all that no range covers, where no range will be planned any more: in an epoch that is over, in a group
- * that left the list, and in a numbering that nobody plans (imports plan their ranges themselves and read no marks).
+ * that left the list, and in a numbering whose marks nobody reads (an import says all that it has; what a later one adds to a file
+ * makes a new merge of it).
  */
 const RESOLVED = `
   with n as (
@@ -52,7 +53,7 @@ const RESOLVED = `
     select (sums.ended - sums.held)
            + case when n.low > 0 then int8multirange(int8range(0, n.low)) else '{}' end
            + case when list.spans is not null then ${ALL} - list.spans else '{}' end
-           + case when not n.newest or list.closed or (n.low is null and list.spans is null) then ${ALL} - n.planned else '{}' end
+           + case when not n.newest or list.closed or n.low is null then ${ALL} - n.planned else '{}' end
              as numbers,
            case when n.newest then n.high end as high, case when n.newest then n.read_at end as read_at
       from n, sums, list)

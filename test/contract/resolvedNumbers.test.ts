@@ -144,8 +144,12 @@ describe('resolved numbers in Postgres', () => {
     });
   });
 
-  it('are, where nobody reads marks and no list has the group, all that no range covers', async () => {
-    expect(await resolution([...done(1, 1000), planned({ lo: 1001, hi: 2000 })])).toMatchObject({
+  // An import puts its group on the list, with a span that is open to the end.
+  it.each([
+    ['no list has the group', []],
+    ['an import has listed it', [span(1, null)]],
+  ])('are, where nobody reads marks and %s, all that no range covers', async (_, spans) => {
+    expect(await resolution([...done(1, 1000), planned({ lo: 1001, hi: 2000 })], spans)).toMatchObject({
       resolved: [
         [0, 1000],
         [2001, TOP],

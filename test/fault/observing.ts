@@ -5,7 +5,9 @@ import { expect } from 'vitest';
 import type { StatusView } from '../../infra/processes/commands/statusView.ts';
 import type { Endpoints } from '../../infra/processes/endpoints.ts';
 import { EXIT } from '../../infra/processes/exitCodes.ts';
+import { listRanges, type RangeRow } from '../../projections/ranges/rows.ts';
 import type { Headwater } from '../kit/headwater.ts';
+import { withDatabaseOf } from '../kit/indexedState.ts';
 import { until } from '../kit/until.ts';
 
 export type Condition = StatusView['conditions'][number];
@@ -89,18 +91,12 @@ export const pidsOf = (view: StatusView): Readonly<Record<string, number>> =>
 export const restarts = (hw: Headwater): readonly string[] =>
   warningsOf(hw, 'up', 'SERVICE_DISCONNECTED').map((line) => line.msg);
 
-interface ListedRange {
-  readonly state: string;
-  readonly lines: number;
+/** What `ranges list --group` lists, read in this process: cheap enough to poll. */
+export async function rangesOf(hw: Headwater, group: string): Promise<readonly RangeRow[]> {
+  return withDatabaseOf(hw, (sql) => listRanges(sql, { group, limit: 1000, offset: 0 }));
 }
 
-export async function rangesOf(hw: Headwater, group: string): Promise<readonly ListedRange[]> {
-  const { stdout, stderr, code } = await hw.cli(['ranges', 'list', '--group', group, '--limit', '1000', '--json']);
-  if (code !== EXIT.ok) throw new Error(stderr);
-  return JSON.parse(stdout) as ListedRange[];
-}
-
-const linesOf = (ranges: readonly ListedRange[]): number => ranges.reduce((sum, r) => sum + r.lines, 0);
+const linesOf = (ranges: readonly RangeRow[]): number => ranges.reduce((sum, r) => sum + r.lines, 0);
 
 /** Waits until every range of the group is parsed and they hold `lines` lines together, neither fewer nor more. */
 export async function untilCounted(hw: Headwater, group: string, lines: number, deadlineMs = 90_000): Promise<void> {

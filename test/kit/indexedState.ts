@@ -16,7 +16,7 @@ export interface IndexedState {
 /** NZBs asked for at once. */
 const CONCURRENCY = 6;
 
-async function withDatabaseOf<T>(headwater: Headwater, use: (sql: Sql) => Promise<T>): Promise<T> {
+export async function withDatabaseOf<T>(headwater: Headwater, use: (sql: Sql) => Promise<T>): Promise<T> {
   const db = createDatabase({
     url: headwater.databaseUrl(),
     connectionsMax: 2,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RangeRow } from '../../projections/ranges/rows.ts';
 import { observing, QUICK, rangesOf, untilFound, watch } from '../fault/observing.ts';
 import type { ReplyForm } from '../kit/compressedReply.ts';
 import type { FakeCompression } from '../kit/fakeCompression.ts';
@@ -45,28 +46,17 @@ const provider = (name: string, { host, port }: FakeNntp, more: object = {}) => 
   return { name, host, port, tls: false, connections: 3, ...more };
 };
 
-interface Ledger {
-  readonly backbone: string;
-  readonly rangeId: string;
-  readonly run: number;
-  readonly state: string;
-  readonly lines: number;
-  readonly missing: readonly (readonly [number, number])[];
-}
-const ledger = async (group: string): Promise<readonly Ledger[]> =>
-  (await rangesOf(hw, group)) as unknown as readonly Ledger[];
-
 const numbersIn = (intervals: readonly (readonly [number, number])[]): number =>
   intervals.reduce((sum, [lo, hi]) => sum + hi - lo + 1, 0);
-const sizeOf = ({ rangeId }: Ledger): number => {
+const sizeOf = ({ rangeId }: RangeRow): number => {
   const [, lo = 0, hi = 0] = rangeId.split('-').map(Number);
   return hi - lo + 1;
 };
 
 /** Waits until every range of the group on a backbone has ended and they hold `lines` lines together. */
-function untilRead(group: string, lines: number, backbone = 'odd', deadlineMs = 120_000): Promise<readonly Ledger[]> {
+function untilRead(group: string, lines: number, backbone = 'odd', deadlineMs = 120_000): Promise<readonly RangeRow[]> {
   return observing(hw, `${lines} lines of ${group} on ${backbone}`, deadlineMs, async () => {
-    const own = (await ledger(group)).filter((r) => r.backbone === backbone);
+    const own = (await rangesOf(hw, group)).filter((r) => r.backbone === backbone);
     const open = own.filter((r) => r.state === 'planned' || r.state === 'fetched');
     const held = own.reduce((sum, r) => sum + r.lines, 0);
     if (open.length > 0 || held !== lines) throw new Error(JSON.stringify(own.slice(-5)));
@@ -75,7 +65,7 @@ function untilRead(group: string, lines: number, backbone = 'odd', deadlineMs = 
 }
 
 /** Every number that a range planned is a line, missing, or in a range that says why it is not there. */
-function expectTruth(ranges: readonly Ledger[]): void {
+function expectTruth(ranges: readonly RangeRow[]): void {
   for (const range of ranges) {
     if (range.state !== 'parsed' && range.state !== 'short') continue;
     expect(range.lines + numbersIn(range.missing), JSON.stringify(range)).toBe(sizeOf(range));
@@ -149,7 +139,7 @@ describe('a scripted news server', () => {
     news.set(oddGroup(group, 1, 59));
     await untilFound(hw, oddName(30, group));
     await untilFound(hw, oddName(700_200, group));
-    expectTruth(await ledger(group));
+    expectTruth(await rangesOf(hw, group));
   });
 
   test('that renumbers upwards is read on in a new epoch', async () => {
@@ -161,7 +151,7 @@ describe('a scripted news server', () => {
     await until('the new epoch', async () => (await epochsOf(group)).includes(1), { deadlineMs: 60_000, everyMs: 500 });
     news.set(oddGroup(group, 5_000_000, 5_000_059));
     await untilFound(hw, oddName(5_000_030, group));
-    expectTruth(await ledger(group));
+    expectTruth(await rangesOf(hw, group));
   });
 
   test('whose low mark runs away during backfill loses nothing silently', async () => {
@@ -180,7 +170,7 @@ describe('a scripted news server', () => {
     });
     await watch(hw, group);
     const last = await observing(hw, 'the end of the backfill', 120_000, async () => {
-      const ranges = await ledger(group);
+      const ranges = await rangesOf(hw, group);
       const open = ranges.some((r) => r.state === 'planned' || r.state === 'fetched');
       return !open && ranges.some((r) => r.rangeId.endsWith('-909999')) && ranges;
     });
@@ -189,5 +179,5 @@ describe('a scripted news server', () => {
     for (const range of last) expect(['parsed', 'short', 'retired', 'failed']).toContain(range.state);
   });
 
-  const epochsOf = async (group: string) => (await ledger(group)).map((r) => Number(r.rangeId.split('-')[0]));
+  const epochsOf = async (group: string) => (await rangesOf(hw, group)).map((r) => Number(r.rangeId.split('-')[0]));
 });

@@ -70,6 +70,11 @@ export const processorErrors = defineErrors({
     message: (f) => `${f.file}, line ${f.line}: ${f.reason}`,
     hint: 'The file is left out, the others go on. Get the NZB anew, or mend that line.',
   },
+  IMPORT_OVERLAPS: {
+    retriable: false,
+    message: (f) => `${range(f)} holds numbers that other ranges cover already: their articles would count twice`,
+    hint: 'Import only lines of numbers that are new (see `headwater ranges list --group`), or import them under another backbone.',
+  },
   IMPORT_OTHER_CONTENT: {
     retriable: false,
     message: (f) => `${range(f)} was begun by an import of another file`,

@@ -218,6 +218,16 @@ describe('importing an overview file', () => {
     expect(await run(world, '')).toMatchObject({ lines: 0, ranges: 0 });
   });
 
+  it('refuses a file that has grown, or was cut elsewhere: its articles would count twice (IMPORT_OVERLAPS)', async () => {
+    const world = processorWorld();
+    await run(world, linesOf(upTo(250)));
+    const before = sizes(world);
+    await expect(run(world, linesOf(upTo(270)))).rejects.toMatchObject({ code: 'IMPORT_OVERLAPS' });
+    await expect(run(world, linesOf([...upTo(250)].slice(30)))).rejects.toMatchObject({ code: 'IMPORT_OVERLAPS' });
+    expect(sizes(world)).toEqual(before);
+    expect(await run(world, linesOf(upTo(250)))).toMatchObject({ ranges: 0 });
+  });
+
   it('refuses another file whose ranges have the names of a half imported one (IMPORT_OTHER_CONTENT)', async () => {
     const world = processorWorld();
     const append = world.events.append.bind(world.events);
