@@ -25,9 +25,8 @@ export default defineConfig({
           name: 'services',
           setupFiles: SETUP,
           include: ['test/{contract,story,fault,e2e}/**/*.test.ts'],
-          // Real servers share two cores, and tests that wait for them leave most of both idle: two files at a time, after
-          // everything that needs no server.
-          maxWorkers: 2,
+          // Real servers share two cores: one file at a time, after everything that needs none.
+          fileParallelism: false,
           sequence: { groupOrder: 1 },
           testTimeout: FULL ? 2_400_000 : 240_000,
           hookTimeout: 240_000,

@@ -114,7 +114,9 @@ const HELD = `
   select (select sum(releases) from ranges.range)::int8 as "releasesMade",
          (select count(*) from catalog.contribution c join catalog.source s on s.id = c.source_id
            where s.merge_id is null)::int8 as "releasesHeld",
-         (select sum(kept) from ranges.range)::int8 as "segmentsKept",
+         -- A lone part is counted as random by its range, and held once another part of its file is found.
+         (select sum(kept) from ranges.range)::int8
+           + (select count(*) from fragments.piece where lone) as "segmentsKept",
          (select sum(segments) from catalog.contribution)::int8 as "segmentsHeld",
          (select sum(segments) from chunks.chunk)::int8 as "segmentsStored"`;
 
