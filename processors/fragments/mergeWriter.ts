@@ -1,18 +1,11 @@
-import { encodeMergedChunks, encodeMerges, sliceMerges } from '../../streams/codec/merges.ts';
-import { chunksMerged } from '../../streams/events/chunks.ts';
-import { type HeadwaterEvent, makeEvent } from '../../streams/events/index.ts';
-import { releaseMerged } from '../../streams/events/releases.ts';
-import { type Backbone, type Epoch, EpochMs, type Group, type Position } from '../../streams/ids.ts';
-import { mergesDigest } from '../../streams/merges.ts';
-import type { Merge, MergedChunks } from '../../streams/records.ts';
+import { sliceMerges } from '../../streams/codec/merges.ts';
+import type { HeadwaterEvent } from '../../streams/events/index.ts';
+import { EpochMs, type Position } from '../../streams/ids.ts';
+import { chunksMergedEvent, type Decision, releaseMergedEvent } from './mergeEvents.ts';
 import type { NewMerge } from './mergePieces.ts';
 import type { FragmentsPorts } from './ports.ts';
 
-export interface MergePlace {
-  readonly backbone: Backbone;
-  readonly group: Group;
-  readonly epoch: Epoch;
-}
+export type MergePlace = Omit<Decision, 'revision'>;
 
 /** Stands for a position that is not known yet. */
 const NOWHERE: Position = { number: 1, sequence: 0 };
@@ -26,19 +19,11 @@ export class MergeWriter {
 
   /** Appends message by message; yields the RELEASES position of each. */
   async *append(place: MergePlace, revision: Position, merges: readonly NewMerge[], signal: AbortSignal) {
-    const { backbone, group, epoch } = place;
-    const head = { backbone, group, epoch, revision };
+    const decision = { ...place, revision };
     const unplaced = merges.map((m) => ({ ...m, contribution: { ...m.contribution, chunksPosition: NOWHERE } }));
     for (const slice of sliceMerges(unplaced)) {
-      const lists = slice.map(({ contribution: _, ...rest }): MergedChunks => rest);
-      const listsDigest = mergesDigest(revision, encodeMergedChunks(lists));
-      const listed = makeEvent(chunksMerged, this.#now(), { ...head, digest: listsDigest, body: lists });
-      const chunksPosition = await this.#append(listed, signal);
-      const body = slice.map(({ chunks: _, contribution, ...ref }): Merge => {
-        return { ...ref, contribution: { ...contribution, chunksPosition } };
-      });
-      const digest = mergesDigest(revision, encodeMerges(body));
-      yield await this.#append(makeEvent(releaseMerged, this.#now(), { ...head, digest, body }), signal);
+      const chunksPosition = await this.#append(chunksMergedEvent(decision, slice, this.#now()), signal);
+      yield await this.#append(releaseMergedEvent(decision, slice, chunksPosition, this.#now()), signal);
     }
   }
 

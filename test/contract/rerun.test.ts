@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClosableDatabase } from '../../infra/postgres/index.ts';
+import { chunksMergedEvent, releaseMergedEvent } from '../../processors/fragments/mergeEvents.ts';
 import { mergePieces } from '../../processors/fragments/mergePieces.ts';
 import { catalog } from '../../projections/catalog/index.ts';
 import { releaseById } from '../../projections/catalog/rows.ts';
@@ -8,11 +9,9 @@ import { fragments } from '../../projections/fragments/index.ts';
 import { FragmentsState } from '../../projections/fragments/step.ts';
 import { probes } from '../../projections/probes/index.ts';
 import { initCompression } from '../../streams/codec/compression.ts';
-import { encodeMergedChunks, encodeMerges } from '../../streams/codec/merges.ts';
 import type { StoredEvent } from '../../streams/envelope.ts';
-import { definitionOf, EVENTS, type HeadwaterEvent, makeEvent } from '../../streams/events/index.ts';
+import { definitionOf, type HeadwaterEvent } from '../../streams/events/index.ts';
 import { EpochMs, type ReleaseId } from '../../streams/ids.ts';
-import { mergesDigest } from '../../streams/merges.ts';
 import { generateOverview } from '../bench/overviewGenerator.ts';
 import { Random } from '../bench/random.ts';
 import { catalogDump, releaseDump } from '../kit/catalogDump.ts';
@@ -62,12 +61,10 @@ class Streams {
       const sourced = pieces.map(({ rangeId, run, pass, posting, piece }) => {
         return { source: { rangeId, run, pass, posting }, piece: piece! };
       });
-      const { contribution, chunks: lists, ...ref } = mergePieces(at, fileHash, sourced);
-      const merged = [{ ...ref, chunks: lists }];
-      const body = [{ ...ref, contribution: { ...contribution, chunksPosition: { number: 1, sequence: 1 } } }];
-      const written = { ...at, revision, digest: mergesDigest(revision, encodeMergedChunks(merged)), body: merged };
-      const seen = { ...at, revision, digest: mergesDigest(revision, encodeMerges(body)), body };
-      this.append([makeEvent(EVENTS['chunks.merged'], AT, written), makeEvent(EVENTS['release.merged'], AT, seen)]);
+      const merges = [mergePieces(at, fileHash, sourced)];
+      const decision = { ...at, revision };
+      const written = { number: 1, sequence: 1 };
+      this.append([chunksMergedEvent(decision, merges, AT), releaseMergedEvent(decision, merges, written, AT)]);
     }
     return this;
   }

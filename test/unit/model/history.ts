@@ -3,15 +3,14 @@
  * zombies, while fragments are merged from old views. Only the real pure cores decide; this file schedules.
  */
 import { closingRule } from '../../../processors/fragments/closing.ts';
+import { chunksMergedEvent, releaseMergedEvent } from '../../../processors/fragments/mergeEvents.ts';
 import { mergePieces } from '../../../processors/fragments/mergePieces.ts';
 import { mergeIntervals } from '../../../processors/intervals.ts';
 import type { Resolution } from '../../../processors/resolution.ts';
 import { FragmentsState, type PlacedUnit } from '../../../projections/fragments/step.ts';
-import { encodeMergedChunks, encodeMerges } from '../../../streams/codec/merges.ts';
 import type { StoredEvent } from '../../../streams/envelope.ts';
-import { definitionOf, EVENTS, type HeadwaterEvent, makeEvent } from '../../../streams/events/index.ts';
+import { definitionOf, type HeadwaterEvent } from '../../../streams/events/index.ts';
 import { EpochMs, type Position } from '../../../streams/ids.ts';
-import { mergesDigest } from '../../../streams/merges.ts';
 import type { Interval } from '../../../streams/records.ts';
 import type { Random } from '../../bench/random.ts';
 import { listFor, type Pass, type Span, saidBy } from './passes.ts';
@@ -179,17 +178,12 @@ export class History {
       const { rangeId, run, pass, posting } = p;
       return { source: { rangeId, run, pass, posting }, piece: p.piece! };
     });
-    const { contribution, chunks, ...ref } = mergePieces(place, fileHash, sourced);
-    const merged = [{ ...ref, chunks }];
+    const merges = [mergePieces(place, fileHash, sourced)];
     const at = EpochMs(this.#clock);
-    const chunksDigest = mergesDigest(revision, encodeMergedChunks(merged));
-    this.#append(makeEvent(EVENTS['chunks.merged'], at, { ...place, revision, digest: chunksDigest, body: merged }));
+    const decision = { ...place, revision };
+    this.#append(chunksMergedEvent(decision, merges, at));
     if (this.#random.chance(this.#trouble / 4)) return;
-    const body = [
-      { ...ref, contribution: { ...contribution, chunksPosition: { number: 1, sequence: this.chunks.length } } },
-    ];
-    const digest = mergesDigest(revision, encodeMerges(body));
-    const event = makeEvent(EVENTS['release.merged'], at, { ...place, revision, digest, body });
+    const event = releaseMergedEvent(decision, merges, { number: 1, sequence: this.chunks.length }, at);
     // A processor that was thought dead says it late.
     if (this.#random.chance(this.#trouble)) this.#haunt(event);
     else this.#append(event);

@@ -5,7 +5,7 @@ import { settlementOf, sharedHashes, shareOf, unionFigures } from '../../../proc
 import { decodeChunk } from '../../../streams/codec/chunk.ts';
 import type { StoredEvent } from '../../../streams/envelope.ts';
 import { EVENTS, makeEvent } from '../../../streams/events/index.ts';
-import { EpochMs, type ReleaseId } from '../../../streams/ids.ts';
+import { EpochMs } from '../../../streams/ids.ts';
 import { type ContributionName, nameOfContribution, settlementDigest } from '../../../streams/merges.ts';
 import type { ChunkFile, Contribution } from '../../../streams/records.ts';
 import { unionOf } from '../../../streams/union.ts';
@@ -120,6 +120,3 @@ export function idsOf(said: Said, key: string, names: readonly ContributionName[
   }
   return ids;
 }
-
-/** Every id that was ever shown, with the articles that it stood for then. */
-export type Shown = Map<ReleaseId, Set<string>>;
