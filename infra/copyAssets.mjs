@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 const ROOTS = ['streams', 'processors', 'projections', 'api', 'infra'];
 const ASSET = /\.(sql|gz|html|css|mjs|svg|yaml|conf|json)$/;
-const SKIP = /(^|\/)(tsconfig[^/]*\.json|copyAssets\.mjs)$/;
+const SKIP = /(^|\/)(tsconfig[^/]*\.json|(copyAssets|bundlePackages)\.mjs)$/;
 
 for (const root of ROOTS) {
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
