@@ -1,4 +1,3 @@
-import { HeadwaterError } from '../../infra/base/errors/index.ts';
 import { PAYLOAD_BYTES_MAX } from '../../streams/events/define.ts';
 import type { Position } from '../../streams/ids.ts';
 import { mergeIdOf } from '../../streams/merges.ts';
@@ -10,6 +9,7 @@ import { mergePieces, type NewMerge } from './mergePieces.ts';
 import { type MergePlace, MergeWriter } from './mergeWriter.ts';
 import type { FragmentsPorts, OpenUnit, UnitCursor, UnitPage } from './ports.ts';
 import { DEFAULT_FRAGMENTS_SETTINGS, type FragmentsSettings } from './settings.ts';
+import { TooLargeUnits } from './tooLarge.ts';
 
 interface DueUnit {
   readonly unit: OpenUnit;
@@ -42,6 +42,7 @@ class FragmentsRounds {
   readonly #ports: FragmentsPorts;
   readonly #settings: FragmentsSettings;
   readonly #writer: MergeWriter;
+  readonly #tooLarge: TooLargeUnits;
   /** Nothing is decided before the projection has seen RELEASES up to here. */
   #barrier: Position | null = null;
   #others: UnitCursor | null = null;
@@ -50,6 +51,7 @@ class FragmentsRounds {
     this.#ports = ports;
     this.#settings = settings;
     this.#writer = new MergeWriter(ports);
+    this.#tooLarge = new TooLargeUnits(ports.conditions);
   }
 
   /** One round: every complete unit, then some of the others. */
@@ -58,12 +60,14 @@ class FragmentsRounds {
     let after: UnitCursor | null = null;
     do {
       const page: UnitPage = await this.#ports.units.page(true, this.#settings.completeUnits, after);
-      await this.#close(page, signal);
+      await this.#close('complete', page, signal);
       after = page.next;
     } while (after !== null);
+    this.#tooLarge.walked('complete');
     const page = await this.#ports.units.page(false, this.#settings.otherUnits, this.#others);
-    await this.#close(page, signal);
+    await this.#close('others', page, signal);
     this.#others = page.next;
+    if (this.#others === null) this.#tooLarge.walked('others');
   }
 
   /**
@@ -76,24 +80,20 @@ class FragmentsRounds {
     return comparePositions(await units.position(), this.#barrier) >= 0;
   }
 
-  async #close(page: UnitPage, signal: AbortSignal): Promise<void> {
+  async #close(kind: 'complete' | 'others', page: UnitPage, signal: AbortSignal): Promise<void> {
     const due: DueUnit[] = [];
     const resolutions = new Map<string, Resolution>();
     for (const unit of page.units) {
-      if (this.#isTooLarge(unit)) continue;
+      if (unit.payloadBytes > UNIT_BYTES_MAX) {
+        this.#tooLarge.meet(kind, unit);
+        continue;
+      }
       const rule = unit.complete
         ? 'complete'
         : closingRule(unit, await this.#resolution(resolutions, unit, page.revision));
       if (rule !== null) due.push({ unit, rule });
     }
     for (const batch of inBatches(due, this.#settings.batchBytes)) await this.#merge(batch, page.revision, signal);
-  }
-
-  #isTooLarge({ group, fileHash, payloadBytes: bytes }: OpenUnit): boolean {
-    if (bytes <= UNIT_BYTES_MAX) return false;
-    const error = new HeadwaterError('FRAGMENTS_MERGE_TOO_LARGE', { group, fileHash, bytes });
-    this.#ports.conditions.report('fragments/too-large', error);
-    return true;
   }
 
   async #resolution(known: Map<string, Resolution>, unit: OpenUnit, revision: Position): Promise<Resolution> {

@@ -3,6 +3,7 @@ import { HeadwaterError, isHeadwaterError } from '../../../infra/base/errors/ind
 import { runFragments } from '../../../processors/fragments/fragmentsProcessor.ts';
 import type { FragmentsPorts, OpenUnits } from '../../../processors/fragments/ports.ts';
 import { DEFAULT_FRAGMENTS_SETTINGS, type FragmentsSettings } from '../../../processors/fragments/settings.ts';
+import type { Conditions } from '../../../processors/ports.ts';
 import type { Resolution } from '../../../processors/resolution.ts';
 import { initCompression } from '../../../streams/codec/compression.ts';
 import type { HeadwaterEvent } from '../../../streams/events/index.ts';
@@ -202,6 +203,32 @@ describe('the fragments processor', () => {
     const error = w.conditions.open.get('fragments/too-large');
     expect(isHeadwaterError(error, 'FRAGMENTS_MERGE_TOO_LARGE')).toBe(true);
     expect(error?.message).toContain(large.fileHash);
+  });
+
+  it.each([
+    ['complete', [1, 2, 3]],
+    ['not complete', [1, 2]],
+  ])('says that it is over once no file is too large any more (%s)', async (_, parts) => {
+    const w = fragmentsWorld();
+    const large = { ...file('large', 99_000, parts), payload: Buffer.alloc(7_100_000) };
+    const others = ['a', 'b', 'c'].map((name, i) => file(name, 99_100 + i, [1]));
+    await say(w, ...passWith(LEFT, [large, ...others]));
+    // Several rounds for a walk through the others: a page without the large one must not end it.
+    const cleared: string[] = [];
+    const conditions: Conditions = {
+      report: (about, error) => w.conditions.report(about, error),
+      clear: (about) => {
+        if (w.conditions.open.has(about)) cleared.push(about);
+        w.conditions.clear(about);
+      },
+    };
+    const loop = start(w, { otherUnits: 1 }, { conditions });
+    await passUntil(w.clock, 'the condition', () => w.conditions.open.has('fragments/too-large'));
+    await pass(w.clock, 10_000, 1_000);
+    expect(cleared).toEqual([]);
+    await say(w, ...passWith({ ...LEFT, run: 2 }, others));
+    await passUntil(w.clock, 'its end', () => !w.conditions.open.has('fragments/too-large'));
+    await loop.stop();
   });
 });
 
