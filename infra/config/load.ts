@@ -130,6 +130,12 @@ const toPath = (pointer: string): Path =>
     .slice(1)
     .map((step) => (/^\d+$/.test(step) ? Number(step) : step.replaceAll('~1', '/').replaceAll('~0', '~')));
 
+/** What a branch of a union takes, out of the complaint that it was not that. */
+function valuesOf({ keyword, params }: ReturnType<typeof check.Errors>[number]): readonly string[] {
+  if (keyword === 'const') return [String(params.allowedValue)];
+  return keyword === 'type' && params.type === 'boolean' ? ['true', 'false'] : [];
+}
+
 /** The schema's complaints in our words: a union is one complaint, an unknown key is told by its own path. */
 function problems(value: unknown): readonly Problem[] {
   const errors = check.Errors(value);
@@ -138,7 +144,10 @@ function problems(value: unknown): readonly Problem[] {
     const path = toPath(e.instancePath);
     if (e.keyword === 'boolean') return [{ path, unknown: true, reason: '' }];
     if (e.keyword === 'additionalProperties') return [];
-    if (e.keyword === 'anyOf') return [{ path, unknown: false, reason: 'is not one of the values that it may have' }];
+    if (e.keyword === 'anyOf') {
+      const branches = errors.filter((other) => other.instancePath === e.instancePath);
+      return [{ path, unknown: false, reason: `must be one of: ${branches.flatMap(valuesOf).join(', ')}` }];
+    }
     if (unions.includes(e.instancePath)) return [];
     if (e.keyword !== 'required') return [{ path, unknown: false, reason: e.message }];
     const missing = (e.params as { requiredProperties: string[] }).requiredProperties;

@@ -74,6 +74,14 @@ describe('the configuration', () => {
     expect(error.hint).not.toBe('');
   });
 
+  it.each([
+    ['indexing:\n  order: random', '"indexing.order" must be one of: oldest, newest'],
+    ['log:\n  level: 7', '"log.level" must be one of: debug, info, warn, error'],
+    [provider('tls: maybe'), '"providers[0].tls" must be one of: true, false, starttls'],
+  ])('lists what a key may be (%#)', (text, words) => {
+    expect(refusal(text).message).toContain(words);
+  });
+
   it.each(['nats://h:4222', 'tls://h', 'h:4222', 'nats://a:1, nats://b:2'])('takes %s for NATS', (url) => {
     expect(parseConfig(`nats: {url: '${url}'}`, 'f', {}).nats.url).toBe(url);
   });
