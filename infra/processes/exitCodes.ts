@@ -31,6 +31,7 @@ const byCode: Partial<Record<ErrorCode, ExitCode>> = {
   PROCESS_IN_USE: EXIT.inUse,
   EMBEDDED_IN_USE: EXIT.inUse,
   USAGE_WRONG_VALUE: EXIT.usage,
+  USAGE_MISSING: EXIT.usage,
   USAGE_CONTRADICTION: EXIT.usage,
   GROUP_WISH_DIFFERS: EXIT.usage,
 };

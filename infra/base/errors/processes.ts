@@ -51,6 +51,16 @@ export const processErrors = defineErrors({
     message: (f) => `${f.option} takes ${f.takes}, not "${f.value}"`,
     hint: 'See `headwater help`.',
   },
+  USAGE_MISSING: {
+    retriable: false,
+    message: (f) => `${f.command} needs ${f.needs}`,
+    hint: 'See `headwater help`, or the command with --help.',
+  },
+  GROUP_UNKNOWN: {
+    retriable: false,
+    message: (f) => `${f.group} is not on the list of groups, and nothing of it was ever planned`,
+    hint: 'Mind the spelling: `headwater groups list` shows the groups.',
+  },
   USAGE_CONTRADICTION: {
     retriable: false,
     message: (f) => `${f.options} cannot be given together`,

@@ -8,6 +8,7 @@ import {
 import { TOOLS } from '../../../processors/headers/tools.ts';
 import type { GarbageField, GarbageSignature, GarbageTable } from '../../../streams/events/control.ts';
 import { systemClock } from '../../base/clock.ts';
+import { HeadwaterError } from '../../base/errors/index.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type CommandContext, type NatsClient, withNats } from './client.ts';
 import { matchesGlob } from './glob.ts';
@@ -34,7 +35,7 @@ function nameOf(name: string): string {
   return /^[a-z0-9_-]{1,40}$/.test(name) ? name : refuse('--signature', '1 to 40 of a-z, 0-9, _ and -', name);
 }
 
-/** The signature that the options express. Throws USAGE_WRONG_VALUE. */
+/** The signature that the options express. Throws USAGE_MISSING, USAGE_CONTRADICTION and USAGE_WRONG_VALUE. */
 export function signatureOf({ signature, poster, messageId, tool }: GarbageOptions): GarbageSignature {
   const all: readonly (readonly [GarbageField, string | undefined])[] = [
     ['poster', poster],
@@ -43,7 +44,15 @@ export function signatureOf({ signature, poster, messageId, tool }: GarbageOptio
   ];
   const given = all.filter((one): one is [GarbageField, string] => one[1] !== undefined);
   const [first] = given;
-  if (!first || given.length > 1) return refuse('garbage add', 'one of --poster, --message-id and --tool', '');
+  if (!first)
+    throw new HeadwaterError('USAGE_MISSING', {
+      command: 'garbage add',
+      needs: 'one of --poster, --message-id and --tool',
+    });
+  if (given.length > 1) {
+    const options = given.map(([field]) => OPTION_OF[field]).join(' and ');
+    throw new HeadwaterError('USAGE_CONTRADICTION', { options });
+  }
   const [field, text] = first;
   // An id is compared without its brackets, wherever it was copied from.
   const pattern = field === 'message_id' ? text.replace(/^<(.*)>$/, '$1') : text;

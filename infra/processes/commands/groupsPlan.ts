@@ -139,7 +139,8 @@ export function planGroups(context: CommandContext, options: PlanOptions, json: 
   const { match } = options;
   const top = topOf(options.top);
   const backfill: Backfill = backfillOf(options);
-  if (options.apply && options.dryRun) refuse('--apply', 'no --dry-run beside it', '');
+  if (options.apply && options.dryRun)
+    throw new HeadwaterError('USAGE_CONTRADICTION', { options: '--apply and --dry-run' });
   if (match === '' || match.length > PATTERN_MAX)
     refuse('--match', `a pattern of 1 to ${PATTERN_MAX} characters`, match);
   const providers = askedProviders(context, options.provider);

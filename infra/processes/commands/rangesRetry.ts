@@ -1,11 +1,13 @@
 import { appendFirst } from '../../../processors/appendFirst.ts';
 import type { EventSink } from '../../../processors/ports.ts';
+import { currentGroupList } from '../../../projections/control/rows.ts';
 import type { Sql } from '../../../projections/ports.ts';
 import { listRanges, type RangeRow } from '../../../projections/ranges/rows.ts';
 import { makeEvent } from '../../../streams/events/index.ts';
 import { type RangeRetried, rangeRetried } from '../../../streams/events/ranges.ts';
 import { type Backbone, EpochMs, RangeId } from '../../../streams/ids.ts';
 import { systemClock } from '../../base/clock.ts';
+import { HeadwaterError } from '../../base/errors/index.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type CommandContext, withDatabase, withNats } from './client.ts';
 import { groupOf, refuse } from './groups.ts';
@@ -39,7 +41,8 @@ function rangeOf(text: string): RangeId {
 export function retryWish(ranges: readonly string[], { group, state }: RetryOptions): RetryWish {
   if (state !== undefined && state !== 'failed') refuse('--state', 'failed: nothing else is tried again', state);
   if (ranges.length === 0 && group === undefined && state === undefined) {
-    refuse('ranges retry', 'ranges, --group or --state failed', '');
+    const needs = 'names of ranges, --group or --state failed';
+    throw new HeadwaterError('USAGE_MISSING', { command: 'ranges retry', needs });
   }
   return { group: group === undefined ? undefined : groupOf(group), ranges: ranges.map(rangeOf) };
 }
@@ -58,6 +61,13 @@ export async function failedRanges(
   }
   const known = new Set(found.map((row) => row.rangeId));
   return { found, unknown: wish.ranges.filter((rangeId) => !known.has(rangeId)) };
+}
+
+/** A misspelt group would look like one of which nothing failed. Throws GROUP_UNKNOWN. */
+export async function refuseUnknownGroup(sql: Sql, group: string): Promise<void> {
+  if ((await listRanges(sql, { group, limit: 1, offset: 0 })).length > 0) return;
+  const list = await currentGroupList(sql);
+  if (!list?.entries.some((entry) => entry.group === group)) throw new HeadwaterError('GROUP_UNKNOWN', { group });
 }
 
 /** Appends the wish that these runs of a backbone be tried again. */
@@ -101,6 +111,7 @@ export function retryRanges(
   const wish = retryWish(ranges, options);
   return withNats(context, ({ sink }) =>
     withDatabase(context, async (db) => {
+      if (wish.group !== undefined) await refuseUnknownGroup(db, wish.group);
       const { found, unknown } = await failedRanges(db, wish);
       const again = found.filter((row) => row.lane !== 'import');
       await askAgain(sink, again, systemClock.now(), context.signal);

@@ -75,8 +75,6 @@ describe('the options of garbage add', () => {
   });
 
   it.each([
-    {},
-    { poster: 'a', tool: 'nyuu' },
     { poster: '' },
     { poster: '*' },
     { messageId: 'a'.repeat(201) },
@@ -84,5 +82,14 @@ describe('the options of garbage add', () => {
     { poster: 'a', signature: 'Not A Name' },
   ])('%j are refused', (options) => {
     expect(() => signatureOf({ signature: 'x', ...options })).toThrow(/USAGE_WRONG_VALUE/);
+  });
+
+  it('no pattern and two patterns are told as that', () => {
+    expect(() => signatureOf({ signature: 'x' })).toThrow(
+      'USAGE_MISSING: garbage add needs one of --poster, --message-id and --tool',
+    );
+    expect(() => signatureOf({ signature: 'x', poster: 'a', tool: 'nyuu' })).toThrow(
+      'USAGE_CONTRADICTION: --poster and --tool cannot be given together',
+    );
   });
 });

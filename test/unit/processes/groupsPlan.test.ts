@@ -150,11 +150,14 @@ describe('LIST ACTIVE of the providers', () => {
     expect(() => planGroups(context(''), options, false)).toThrow(/PROVIDERS_NONE.*headwater\.yaml/);
   });
 
-  it.each([{ top: '0' }, { top: '20001' }, { match: '' }, { provider: 'q' }, { apply: true, dryRun: true }])(
-    'is refused with %j',
-    (wrong) => {
-      const all = { ...options, ...wrong };
-      expect(() => planGroups(context(yaml([1])), all, false)).toThrow(/USAGE_WRONG_VALUE/);
-    },
-  );
+  it.each([{ top: '0' }, { top: '20001' }, { match: '' }, { provider: 'q' }])('is refused with %j', (wrong) => {
+    const all = { ...options, ...wrong };
+    expect(() => planGroups(context(yaml([1])), all, false)).toThrow(/USAGE_WRONG_VALUE/);
+  });
+
+  it('is refused where it shall both change and not change something', () => {
+    expect(() => planGroups(context(yaml([1])), { ...options, apply: true, dryRun: true }, false)).toThrow(
+      'USAGE_CONTRADICTION: --apply and --dry-run cannot be given together',
+    );
+  });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { askAgain, retryWish } from '../../../infra/processes/commands/rangesRetry.ts';
+import { askAgain, refuseUnknownGroup, retryWish } from '../../../infra/processes/commands/rangesRetry.ts';
+import type { Sql } from '../../../projections/ports.ts';
 import type { RangeRow } from '../../../projections/ranges/rows.ts';
 import { Backbone, Group, RangeId } from '../../../streams/ids.ts';
 import { MemoryEvents } from '../../kit/memoryEvents.ts';
@@ -50,11 +51,29 @@ describe('ranges retry', () => {
   });
 
   it.each([
-    [[], {}],
     [['1-9'], {}],
     [[], { group: 'a b' }],
     [[], { state: 'parsed' }],
   ] as const)('is refused for %j %j', (names, options) => {
     expect(() => retryWish(names, options)).toThrow(/USAGE_WRONG_VALUE/);
+  });
+
+  it('is refused without any of them', () => {
+    expect(() => retryWish([], {})).toThrow(
+      'USAGE_MISSING: ranges retry needs names of ranges, --group or --state failed',
+    );
+  });
+
+  it('is refused for a group that nobody knows, and not for one that is only on the list', async () => {
+    const withList = (groups: readonly string[]): Sql => ({
+      query: async (text) =>
+        (text.includes('control.group_list')
+          ? [{ list: { entries: groups.map((group) => ({ group })) } }]
+          : []) as never,
+      script: async () => {},
+      copy: async () => 0,
+    });
+    await expect(refuseUnknownGroup(withList(['alt.a']), 'alt.b')).rejects.toThrow(/GROUP_UNKNOWN: alt\.b/);
+    await expect(refuseUnknownGroup(withList(['alt.a']), 'alt.a')).resolves.toBeUndefined();
   });
 });
