@@ -5,7 +5,7 @@
  *   npx tsx test/bench/generateOverview.ts --lines=1000000 --gzip --truth=posts.jsonl > overview.tsv.gz
  *
  * Numbers of `OverviewOptions` are given as --name=value, also --group, --host, --crossGroups=a,b and
- * --mix=nyuu:0.5,ngpost:0.5. --truth writes one JSON line a post. Unknown names are errors (exit code 2).
+ * --mix=nyuu:0.5,ngpost:0.5. --truth writes one JSON line a post. --help lists all. Unknown names are errors (exit code 2).
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -48,9 +48,34 @@ export function parseArguments(args: readonly string[]): Settings {
     if (name === 'gzip') gzip = true;
     else if (name === 'truth') truth = value;
     else if (name in OVERVIEW_DEFAULTS && name !== 'onPost') options[name] = parseValue(name, value);
-    else throw new RangeError(`unknown argument ${arg}`);
+    else throw new RangeError(`unknown argument ${arg}; --help lists them`);
   }
   return { options, gzip, truth };
+}
+
+const shown = (value: unknown): string => {
+  if (Array.isArray(value)) return value.join(',');
+  if (typeof value !== 'object') return String(value ?? '<number>');
+  return Object.entries(value as object)
+    .map(([name, share]) => `${name}:${share}`)
+    .join(',');
+};
+
+/** What `--help` prints: every name with its default. */
+export function usage(): string {
+  const names = Object.entries(OVERVIEW_DEFAULTS).filter(([name]) => name !== 'onPost');
+  return [
+    'Writes generated overview lines to the standard output; OverviewOptions in overviewGenerator.ts says what each means.',
+    '',
+    '  npx tsx test/bench/generateOverview.ts --lines=1000000 --seed=7 > overview.tsv',
+    '',
+    '  --gzip               the lines are compressed',
+    '  --truth=<file>       one JSON line a post goes there',
+    ...names.map(([name, value]) => `  --${name}=${shown(value)}`),
+    '',
+    `Tools of --mix: ${TOOLS.join(', ')}`,
+    '',
+  ].join('\n');
 }
 
 function* blocks(lines: Iterable<string>): Generator<Buffer> {
@@ -76,8 +101,10 @@ async function main({ options, gzip, truth }: Settings): Promise<void> {
 }
 
 if (import.meta.filename === process.argv[1]) {
+  const args = process.argv.slice(2);
   try {
-    await main(parseArguments(process.argv.slice(2)));
+    if (args.includes('--help') || args.includes('-h')) process.stdout.write(usage());
+    else await main(parseArguments(args));
   } catch (error) {
     // A reader such as `head` that has seen enough is no error.
     if ((error as NodeJS.ErrnoException).code !== 'EPIPE') {

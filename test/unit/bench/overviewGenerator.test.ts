@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { readSubject } from '../../../processors/headers/subject.ts';
-import { parseArguments } from '../../bench/generateOverview.ts';
+import { parseArguments, usage } from '../../bench/generateOverview.ts';
 import { DEFAULT_MIX, ID_PATTERNS, TOOLS, type Tool } from '../../bench/messageIds.ts';
-import { generateOverview, type OverviewOptions, type PostTruth } from '../../bench/overviewGenerator.ts';
+import {
+  generateOverview,
+  OVERVIEW_DEFAULTS,
+  type OverviewOptions,
+  type PostTruth,
+} from '../../bench/overviewGenerator.ts';
 
 const generate = (options: Partial<OverviewOptions>): string[] => [...generateOverview(options)];
 
@@ -112,6 +117,13 @@ describe('the overview generator', () => {
       }
     }
     expect(files).toBe(seen.size);
+  });
+
+  it('says all that its command line takes, with the defaults', () => {
+    const lines = [...usage().matchAll(/^ {2}(--[a-zA-Z]+=[^<\n]+)$/gm)].map(([, argument]) => argument!);
+    const { onPost: _, crossFirst: __, ...defaults } = OVERVIEW_DEFAULTS;
+    expect(parseArguments(lines).options).toEqual(defaults);
+    expect(usage()).toMatch(/--gzip[^]*--truth=<file>[^]*--crossFirst=<number>/);
   });
 
   it('reads its command line and refuses what it does not know', () => {
