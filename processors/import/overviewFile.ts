@@ -37,7 +37,15 @@ export interface ImportRequest {
 /** What an import did; lines without an article number went along and are counted by the parser. */
 export interface ImportResult extends ImportProgress {
   readonly unnumbered: number;
+  /** The last line has neither an end nor all fields: somebody cut the file there. */
+  readonly cut: boolean;
 }
+
+const TAB = 9;
+/** Number, the standard fields up to the count of lines; Xref may be left out. */
+const FIELDS_MIN = 8;
+
+const isCut = (line: Buffer): boolean => line.reduce((tabs, byte) => tabs + (byte === TAB ? 1 : 0), 0) < FIELDS_MIN - 1;
 
 /**
  * Imports a file of overview lines through the path that a provider's lines take: the group joins the list, and ranges of
@@ -67,6 +75,7 @@ class OverviewImport {
   #bytes = 0;
   #ranges = 0;
   #known = 0;
+  #cut = false;
 
   constructor(
     request: ImportRequest,
@@ -84,7 +93,10 @@ class OverviewImport {
   }
 
   async run(): Promise<ImportResult> {
-    for await (const piece of wholeLines(this.#request.bytes)) {
+    const onUnended = (line: Buffer) => {
+      this.#cut = isCut(line);
+    };
+    for await (const piece of wholeLines(this.#request.bytes, onUnended)) {
       this.#signal.throwIfAborted();
       await this.#take(this.#cutter.push(piece));
       this.#bytes += piece.length;
@@ -92,7 +104,7 @@ class OverviewImport {
     }
     await this.#take(this.#cutter.finish());
     this.#request.onProgress?.(this.#progress());
-    return { ...this.#progress(), unnumbered: this.#cutter.lines - this.#cutter.numbered };
+    return { ...this.#progress(), unnumbered: this.#cutter.lines - this.#cutter.numbered, cut: this.#cut };
   }
 
   async #take(cuts: ReturnType<RangeCutter['push']>): Promise<void> {

@@ -6,9 +6,12 @@ const LF = 10;
 
 /**
  * The bytes of a file in pieces that are whole lines. A last line without an end gets one, so that a cut file loses
- * nothing. Throws IMPORT_LINE_TOO_LONG.
+ * nothing; `onUnended` hears of it first. Throws IMPORT_LINE_TOO_LONG.
  */
-export async function* wholeLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+export async function* wholeLines(
+  bytes: AsyncIterable<Buffer>,
+  onUnended: (line: Buffer) => void = () => {},
+): AsyncGenerator<Buffer> {
   let rest: Buffer[] = [];
   let restBytes = 0;
   let lines = 0;
@@ -27,5 +30,7 @@ export async function* wholeLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<
     if (restBytes > LINE_BYTES_MAX)
       throw new HeadwaterError('IMPORT_LINE_TOO_LONG', { line: lines + 1, limit: LINE_BYTES_MAX });
   }
-  if (restBytes > 0) yield Buffer.concat([...rest, Buffer.from('\n')]);
+  if (restBytes === 0) return;
+  onUnended(Buffer.concat(rest));
+  yield Buffer.concat([...rest, Buffer.from('\n')]);
 }

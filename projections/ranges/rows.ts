@@ -20,6 +20,8 @@ export interface RangeRow {
   readonly failure: RangeFailure | null;
   readonly lines: number;
   readonly kept: number;
+  /** Lines that were not kept, by reason. */
+  readonly skipped: Readonly<Record<string, number>>;
   readonly rawBytes: number;
   readonly releases: number;
   readonly firstAt: EpochMs | null;
@@ -70,7 +72,7 @@ export async function listRanges(sql: Sql, filter: RangeFilter): Promise<readonl
   const rows = await sql.query<ListedRow>(
     `select n.backbone, n.group_name as "group", n.epoch, r.lo, r.hi, r.run, r.pass, r.lane, r.state,
             r.failure_stage as stage, r.failure_class as class, r.failure_code as code, r.failure_message as message,
-            r.lines, r.kept, r.raw_bytes as "rawBytes", r.releases, r.first_at as "firstAt", r.last_at as "lastAt",
+            r.lines, r.kept, r.skipped, r.raw_bytes as "rawBytes", r.releases, r.first_at as "firstAt", r.last_at as "lastAt",
             r.planned_at as "plannedAt", r.fetched_at as "fetchedAt", r.parsed_at as "parsedAt", ${ERA} as era,
             ${BOUNDS('r.missing')}
        from ranges.range r join ranges.numbering n on n.id = r.numbering_id

@@ -46,13 +46,16 @@ export function importFile(
 }
 
 /** What an import says at its end. */
-export function resultLines(file: string, result: ImportResult, elapsedMs: number): readonly string[] {
-  const { lines, ranges, known, unnumbered } = result;
+export function resultLines(file: string, group: string, result: ImportResult, elapsedMs: number): readonly string[] {
+  const { lines, ranges, known, unnumbered, cut } = result;
   if (lines === 0) return [`warning: ${file} holds no line: nothing was imported`];
   const before = known > 0 ? `, ${countText(known, 'range')} imported before` : '';
   return [
     `${rateText('line', lines, elapsedMs)}, ${countText(ranges, 'new range')}${before}`,
     ...(unnumbered > 0 ? [`warning: ${countText(unnumbered, 'line')} had no article number`] : []),
+    ...(cut ? [`warning: the last line of ${file} has no end and too few fields: the file was probably cut`] : []),
+    // The services parse it when this command is over already.
+    `once it is parsed, \`headwater ranges list --group ${group}\` shows how many lines were kept, and why others were not`,
   ];
 }
 
@@ -73,7 +76,7 @@ export function importOverviewCommand(
       signal: context.signal,
       update: (fileBytes, lines) => progress.update(fileBytes, rateText('line', lines, elapsed())),
     });
-    const [summary = '', ...more] = resultLines(file, result, elapsed());
+    const [summary = '', ...more] = resultLines(file, place.group, result, elapsed());
     progress.end(summary);
     for (const line of more) context.print(line);
     return EXIT.ok;

@@ -2,7 +2,7 @@ import { listRanges, RANGE_STATES } from '../../../projections/ranges/rows.ts';
 import { HeadwaterError } from '../../base/errors/index.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type CommandContext, withDatabase } from './client.ts';
-import { tableLines } from './table.ts';
+import { grouped, tableLines } from './table.ts';
 
 export interface RangeFilter {
   readonly group?: string;
@@ -34,6 +34,14 @@ function eraOf(text: string | undefined): number | undefined {
   throw new HeadwaterError('USAGE_WRONG_VALUE', { option: '--era', takes: 'a year such as 2024', value: text });
 }
 
+/** Reasons with their lines, the most frequent first. */
+export const skippedText = (skipped: Readonly<Record<string, number>>): string =>
+  Object.entries(skipped)
+    .filter(([, lines]) => lines > 0)
+    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+    .map(([reason, lines]) => `${reason} ${grouped(lines)}`)
+    .join(', ');
+
 /** `ranges list`: by group and number; a failed range says why. */
 export function listRangesCommand(context: CommandContext, filter: RangeFilter, json: boolean): Promise<ExitCode> {
   const [limit, state, era] = [limitOf(filter.limit), stateOf(filter.state), eraOf(filter.era)];
@@ -53,10 +61,24 @@ export function listRangesCommand(context: CommandContext, filter: RangeFilter, 
       r.era === null ? null : `${r.era}`,
       r.lines,
       r.kept,
+      skippedText(r.skipped),
       r.missing.reduce((sum, [lo, hi]) => sum + hi - lo + 1, 0),
       r.failure?.message ?? '',
     ]);
-    const head = ['group', 'backbone', 'range', 'run', 'lane', 'state', 'era', 'lines', 'kept', 'missing', 'failure'];
+    const head = [
+      'group',
+      'backbone',
+      'range',
+      'run',
+      'lane',
+      'state',
+      'era',
+      'lines',
+      'kept',
+      'skipped',
+      'missing',
+      'failure',
+    ];
     for (const line of tableLines(head, rows)) context.print(line);
     if (ranges.length === limit) context.print(`(the first ${limit}; --limit shows more)`);
     return EXIT.ok;

@@ -29,18 +29,24 @@ async function read(name: string): Promise<{ bytes: Buffer; fileBytes: number }>
 }
 
 describe('the end of an import', () => {
-  const result = { lines: 0, bytes: 0, ranges: 0, known: 0, unnumbered: 0 };
+  const result = { lines: 0, bytes: 0, ranges: 0, known: 0, unnumbered: 0, cut: false };
 
   it('warns of a file that is empty', () => {
-    expect(resultLines('a.tsv', result, 1000)).toEqual(['warning: a.tsv holds no line: nothing was imported']);
+    expect(resultLines('a.tsv', 'alt.a', result, 1000)).toEqual(['warning: a.tsv holds no line: nothing was imported']);
   });
 
   it('tells its rate, what is new, what was known, and lines without a number', () => {
-    const lines = resultLines('a.tsv', { ...result, lines: 5000, ranges: 2, known: 1, unnumbered: 3 }, 1000);
+    const lines = resultLines('a.tsv', 'alt.a', { ...result, lines: 5000, ranges: 2, known: 1, unnumbered: 3 }, 1000);
     expect(lines).toEqual([
       '5,000 lines, 5,000 lines/s, 2 new ranges, 1 range imported before',
       'warning: 3 lines had no article number',
+      'once it is parsed, `headwater ranges list --group alt.a` shows how many lines were kept, and why others were not',
     ]);
+  });
+
+  it('warns of a file that was cut in the middle of a line', () => {
+    const lines = resultLines('a.tsv', 'alt.a', { ...result, lines: 5, ranges: 1, cut: true }, 1000);
+    expect(lines[1]).toBe('warning: the last line of a.tsv has no end and too few fields: the file was probably cut');
   });
 });
 

@@ -59,6 +59,16 @@ const parseAll = async (world: ProcessorWorld) => {
 };
 
 describe('importing an overview file', () => {
+  const whole = linesOf(upTo(3));
+  it.each([
+    ['ends with a line end', whole, false],
+    ['lacks nothing but its last line end', whole.slice(0, -1), false],
+    ['ends in the middle of a line', whole.slice(0, -60), true],
+    ['ends behind a line end', linesOf(upTo(2)), false],
+  ])('tells whether it was cut: one that %s', async (_, text, cut) => {
+    for (const size of [7, 10_000]) expect((await run(processorWorld(), text, settings, size)).cut).toBe(cut);
+  });
+
   it('brings every line into ranges of lane import, and lists the group with all numbers', async () => {
     const world = processorWorld();
     const text = linesOf(upTo(1000, 51));
