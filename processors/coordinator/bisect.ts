@@ -4,8 +4,11 @@
  */
 export type Probe = (from: number, to: number) => Promise<{ readonly number: number; readonly date: number } | null>;
 
-/** How far a probe looks past missing numbers, step by step: the next is taken when the one before held nothing. */
-const WIDTHS = [50, 2000, 100_000] as const;
+/**
+ * How far a probe looks past missing numbers, step by step: the next is taken when the one before held nothing. All lines of
+ * the one that holds something are sent, so each is only a few times as wide as the hole before it.
+ */
+const WIDTHS = [50, 200, 1000, 5000, 20_000, 75_000] as const;
 
 /** The first dated article from `from` on, looked for further and further, up to `to`. */
 export async function firstDated(from: number, to: number, probe: Probe) {

@@ -23,7 +23,7 @@ function* datedLines(piece: Buffer, format: OverviewFormat): Generator<Dated> {
   }
 }
 
-/** Asks the selected group of a connection for dates. Stops reading after a few lines, which costs the connection when many follow. */
+/** Asks the selected group of a connection for dates. Reads to the end, for one that stops earlier loses the connection. */
 export function dateProbe(articles: Articles, signal: AbortSignal): Probe {
   let format: OverviewFormat | null = null;
   return async (from, to) => {

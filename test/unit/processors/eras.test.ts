@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Probe } from '../../../processors/coordinator/bisect.ts';
+import { firstDated, type Probe } from '../../../processors/coordinator/bisect.ts';
 import { eraOf, findEras } from '../../../processors/coordinator/eras.ts';
 
 const NOW = Date.UTC(2024, 5, 1);
@@ -67,6 +67,26 @@ describe('the eras of a span', () => {
         for (let n = lo; n <= hi; n++) expect(eraOf(found, n)).toBe(years[n - lo]);
       }),
     );
+  });
+});
+
+describe('a probe behind a hole', () => {
+  it('reads only a few times as many lines as numbers are missing, and looks no further than 100,000', async () => {
+    let lines = 0;
+    const behind = (hole: number): Probe => {
+      lines = 0;
+      return async (from, to) => {
+        const first = Math.max(from, hole + 1);
+        lines += Math.max(0, to - first + 1);
+        return first <= to ? { number: first, date: NOW } : null;
+      };
+    };
+    for (const hole of [0, 60, 300, 2100, 7000, 30_000]) {
+      expect(await firstDated(1, 10_000_000, behind(hole))).toMatchObject({ number: hole + 1 });
+      expect(lines).toBeLessThanOrEqual(Math.max(50, 5 * hole));
+    }
+    expect(await firstDated(1, 10_000_000, behind(110_000))).toBeNull();
+    expect(lines).toBe(0);
   });
 });
 
