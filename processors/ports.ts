@@ -133,6 +133,15 @@ export interface RangeLedger {
   ): Promise<readonly ShortRun[]>;
   /** Failed runs that are to be planned again, the earliest failed first; but those of imports. */
   toRetry(backbone: Backbone, limit: number): Promise<readonly LedgerRun[]>;
+  /**
+   * Runs that were retired when their group was removed, the earliest first; but those of imports. Of the groups of `open`
+   * alone, in that epoch, and only runs that reach up to `from`.
+   */
+  returned(
+    backbone: Backbone,
+    open: readonly { readonly group: Group; readonly epoch: Epoch; readonly from: number }[],
+    limit: number,
+  ): Promise<readonly LedgerRun[]>;
   /** Numbers that are wanted soon and that no range covers, merged and ascending. */
   wanted(
     backbone: Backbone,

@@ -2,12 +2,19 @@ import type { GroupEntry, GroupList, GroupSpan } from '../../streams/events/cont
 import type { GroupMark } from '../../streams/events/ranges.ts';
 import type { Backbone } from '../../streams/ids.ts';
 
-/** The span of the group list that is in force for an entry on a backbone: that of its newest epoch. */
+/** The newest span of an entry on a backbone, of its newest epoch. Once it is ended nothing new is planned in it. */
 export const spanOn = (entry: GroupEntry, backbone: Backbone): GroupSpan | null =>
   entry.spans.findLast((span) => span.backbone === backbone) ?? null;
 
+/** The span in which is planned; null before the group is read there, and once it is removed. */
+export function openSpanOn(entry: GroupEntry, backbone: Backbone): GroupSpan | null {
+  const span = spanOn(entry, backbone);
+  return span?.to === null ? span : null;
+}
+
+/** Groups that are to begin a span: new ones, and those that were removed and added again. */
 export const entriesToJoin = (list: GroupList, backbone: Backbone): readonly GroupEntry[] =>
-  list.entries.filter((entry) => !entry.removed && spanOn(entry, backbone) === null);
+  list.entries.filter((entry) => !entry.removed && openSpanOn(entry, backbone) === null);
 
 /**
  * The first number that the group is wanted from. `dated` is the first number not older than the wish, where the wish is a

@@ -1,7 +1,7 @@
-import type { GroupEntry, GroupList, GroupSpan } from '../../streams/events/control.ts';
+import { END_UNREAD, type GroupEntry, type GroupList, type GroupSpan } from '../../streams/events/control.ts';
 import type { GroupMark } from '../../streams/events/ranges.ts';
 import { ArticleNumber, type Backbone, type Epoch, type Group } from '../../streams/ids.ts';
-import { spanOn } from './joining.ts';
+import { openSpanOn, spanOn } from './joining.ts';
 
 /** Where a group begins on a backbone, worked out from its marks and its backfill wish. */
 export interface Join {
@@ -17,7 +17,7 @@ export type Eras = NonNullable<GroupSpan['eras']>;
 
 /** What the coordinator found out about the spans of one backbone. */
 export interface SpanChanges {
-  /** Groups that are read on the backbone for the first time. */
+  /** Groups that are read on the backbone for the first time, or again after they were removed. */
   readonly joins: ReadonlyMap<Group, Join>;
   /** The marks of groups whose numbers were reset: they go on at the head. */
   readonly heads: ReadonlyMap<Group, GroupMark>;
@@ -29,18 +29,21 @@ export interface SpanChanges {
 /** The epoch of the newest span of a group, null when it has none there. */
 const newestEpoch = (entry: GroupEntry, backbone: Backbone): Epoch | null => spanOn(entry, backbone)?.epoch ?? null;
 
-/** True when the marks are of a later epoch than the list knows of on the backbone. */
+/** True when the marks are of a later epoch than the list knows of on the backbone. A group that returns joins instead. */
 export function isRenumbered(entry: GroupEntry, backbone: Backbone, mark: GroupMark): boolean {
-  const newest = newestEpoch(entry, backbone);
-  return !entry.removed && newest !== null && mark.epoch > newest;
+  const open = openSpanOn(entry, backbone);
+  return !entry.removed && open !== null && mark.epoch > open.epoch;
 }
 
-/** The open spans on the backbone that have to be closed, `epoch` being the one that the group's marks are of. */
+/**
+ * The spans on the backbone of which the end has to be put on the list, `epoch` being the one that the group's marks are of.
+ */
 export const spansToClose = (entry: GroupEntry, backbone: Backbone, epoch: Epoch): readonly GroupSpan[] => {
   const newest = newestEpoch(entry, backbone);
   return entry.spans.filter((span) => {
     const over = span.epoch < epoch || span.epoch !== newest;
-    return span.backbone === backbone && span.to === null && (entry.removed || over);
+    const ends = span.to === END_UNREAD || (span.to === null && (entry.removed || over));
+    return span.backbone === backbone && ends;
   });
 };
 
@@ -49,21 +52,21 @@ export const needsEras = (span: GroupSpan): boolean => span.eras === undefined &
 
 function openedSpan(entry: GroupEntry, backbone: Backbone, changes: SpanChanges): GroupSpan | null {
   if (entry.removed) return null;
-  const newest = newestEpoch(entry, backbone);
+  const open = openSpanOn(entry, backbone);
   const join = changes.joins.get(entry.group);
-  if (join && newest === null) {
+  if (join && open === null) {
     const numbers = { from: ArticleNumber(join.from), liveFrom: ArticleNumber(join.mark.high + 1), to: null };
     return { backbone, epoch: join.mark.epoch, ...numbers };
   }
   const head = changes.heads.get(entry.group);
-  if (!head || newest === null || head.epoch <= newest) return null;
+  if (!head || open === null || head.epoch <= open.epoch) return null;
   return { backbone, epoch: head.epoch, from: head.high, liveFrom: ArticleNumber(head.high + 1), to: null };
 }
 
 function changedSpan(group: Group, span: GroupSpan, changes: SpanChanges): GroupSpan {
   const name = numberingName(group, span.epoch);
-  const to = span.to === null ? changes.ends.get(name) : undefined;
-  const eras = needsEras(span) ? changes.eras.get(name) : undefined;
+  const to = span.to === null || span.to === END_UNREAD ? changes.ends.get(name) : undefined;
+  const eras = span.to === null && needsEras(span) ? changes.eras.get(name) : undefined;
   if (to === undefined && eras === undefined) return span;
   return {
     ...span,

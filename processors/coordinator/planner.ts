@@ -1,13 +1,13 @@
 import { HeadwaterError } from '../../infra/base/errors/index.ts';
 import type { GroupList } from '../../streams/events/control.ts';
-import { EpochMs, type Group } from '../../streams/ids.ts';
+import { type Epoch, EpochMs, type Group } from '../../streams/ids.ts';
 import type { Interval } from '../../streams/records.ts';
 import { newestGarbage } from '../garbage/garbageTableLog.ts';
 import type { LedgerRun } from '../ports.ts';
 import { isTooLarge } from './again.ts';
 import type { CoordinatorContext } from './context.ts';
 import { newestList } from './groupListLog.ts';
-import { spanOn } from './joining.ts';
+import { openSpanOn } from './joining.ts';
 import { heldHigh } from './marks.ts';
 import { type GroupView, type Plan, type PlanInput, planRanges } from './plan.ts';
 import { PlanLog } from './planLog.ts';
@@ -18,6 +18,7 @@ import { standingsOf } from './standing.ts';
 import type { BackboneWatch } from './watch.ts';
 
 interface Known {
+  readonly epoch: Epoch;
   readonly planned: readonly Interval[];
   /** The RANGES sequence up to which `planned` is complete. */
   readonly asOf: number;
@@ -44,6 +45,8 @@ export class BackbonePlanner {
   readonly #known = new Map<Group, Known>();
   readonly #livePlannedAt = new Map<Group, number>();
   readonly #scanPlannedAt = new Map<Group, number>();
+  /** For which list, and how many groups of it, there was no retired run to plan again, and when. */
+  #noneReturned = { key: '', at: 0 };
 
   constructor(watch: BackboneWatch, context: CoordinatorContext, settings: PlanSettings) {
     this.#watch = watch;
@@ -79,9 +82,11 @@ export class BackbonePlanner {
     const now = clock.now();
     const open = isOpen(room);
     const due = { parsedUpTo: EpochMs(now - settings.reaskAfterMs), runs: settings.reasksPerTick };
+    const views = await this.#views(list, asOf);
+    const retries = open ? await ledger.toRetry(backbone, settings.retriesPerTick) : [];
     return {
-      views: await this.#views(list, asOf),
-      retries: open ? await ledger.toRetry(backbone, settings.retriesPerTick) : [],
+      views,
+      retries: open ? [...retries, ...(await this.#returned(views, list.listVersion))] : [],
       short: open ? await ledger.short(backbone, { ...due, intervals: settings.reaskRanges + 1 }) : [],
       standings: standingsOf(list, backbone, (group) => this.#watch.state(group)),
       room,
@@ -92,14 +97,30 @@ export class BackbonePlanner {
     };
   }
 
+  /**
+   * Runs that were retired when their group was removed, of groups that are back: those within what is wanted now. Few lists
+   * bring a group back, so once there is nothing it is asked again only for another list, or after a while.
+   */
+  async #returned(views: readonly GroupView[], listVersion: number): Promise<readonly LedgerRun[]> {
+    const now = this.#context.clock.now();
+    const { ledger } = this.#context;
+    const none = this.#noneReturned;
+    const key = `${listVersion} ${views.length}`;
+    if (none.key === key && now - none.at < KNOWN_FOR_MS) return [];
+    const open = views.map(({ group, epoch, from, low }) => ({ group, epoch, from: Math.max(from, low) }));
+    const runs = await ledger.returned(this.#watch.backbone, open, this.#settings.retriesPerTick);
+    if (runs.length === 0) this.#noneReturned = { key, at: now };
+    return runs;
+  }
+
   async #views(list: GroupList, asOf: number): Promise<readonly GroupView[]> {
     const views: GroupView[] = [];
     const wishes = await this.#context.ledger.wanted(this.#watch.backbone);
     for (const entry of list.entries) {
       const { group } = entry;
-      const span = spanOn(entry, this.#watch.backbone);
+      const span = openSpanOn(entry, this.#watch.backbone);
       const state = this.#watch.state(group);
-      // After a reset the list gets its new span only once the marks of the new epoch are appended.
+      // After a reset the list gets its new span only once the marks of the new epoch are appended; so does a group that returns.
       if (entry.removed || span === null || !state?.fresh || state.mark.epoch !== span.epoch) continue;
       views.push({
         group,
@@ -121,12 +142,12 @@ export class BackbonePlanner {
   }
 
   /** A thousand groups must not be a thousand queries a second: what is known holds until this process plans the group. */
-  async #plannedOf(group: Group, epoch: GroupView['epoch'], asOf: number): Promise<Known> {
+  async #plannedOf(group: Group, epoch: Epoch, asOf: number): Promise<Known> {
     const now = this.#context.clock.now();
     const known = this.#known.get(group);
-    if (known !== undefined && now - known.readAt < KNOWN_FOR_MS) return known;
+    if (known?.epoch === epoch && now - known.readAt < KNOWN_FOR_MS) return known;
     const planned = await this.#context.ledger.planned(this.#watch.backbone, group, epoch);
-    const fresh = { planned, asOf, readAt: now };
+    const fresh = { epoch, planned, asOf, readAt: now };
     this.#known.set(group, fresh);
     return fresh;
   }

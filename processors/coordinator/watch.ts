@@ -56,13 +56,14 @@ export class BackboneWatch {
     const { clock } = this.#context;
     const started = clock.now();
     const entries = this.#watched(list);
+    this.#leaveUnwatched(entries);
     if (entries.length === 0) return;
-    const used = await this.#providers.use(async (articles) => {
-      await this.#readMarks(articles, entries, signal);
-      await this.#spans.date(articles, list, this.#states, signal);
-    }, signal);
+    const used = await this.#providers.use((articles) => this.#readMarks(articles, entries, signal), signal);
     this.#letGo();
-    if (used.kind === 'used') await this.#append(started, signal);
+    if (used.kind === 'used') {
+      await this.#append(started, signal);
+      await this.#spans.date(this.#providers, list, this.#states, signal);
+    }
     await this.#spans.extend(this.#states, signal);
   }
 
@@ -93,13 +94,24 @@ export class BackboneWatch {
     return list.entries.filter((entry) => !entry.removed || spansToClose(entry, this.backbone, Epoch(0)).length > 0);
   }
 
+  /** A group that comes back after it was removed is read first; a doubt that nothing will end holds up no other. */
+  #leaveUnwatched(entries: readonly GroupEntry[]): void {
+    const watched = new Set(entries.map(({ group }) => group));
+    for (const [group, state] of this.#states) {
+      if (!watched.has(group)) this.#states.set(group, { ...state, fresh: false, doubted: null });
+    }
+  }
+
   async #readMarks(articles: Articles, entries: readonly GroupEntry[], signal: AbortSignal): Promise<void> {
     this.#forgetRemoved(entries);
     for (const entry of entries) {
       signal.throwIfAborted();
       const reading = await this.#readGroup(articles, entry.group);
-      if (reading === null) continue;
       const before = this.#states.get(entry.group);
+      if (reading === null) {
+        if (before) this.#states.set(entry.group, { ...before, doubted: null });
+        continue;
+      }
       const after = withReading(before, reading, this.#settings.plan.holdBackMs, spanOn(entry, this.backbone)?.epoch);
       this.#states.set(entry.group, after);
       if (before && after.mark.epoch > before.mark.epoch) this.#tellRenumbered(after, before);

@@ -48,7 +48,7 @@ async function loadRanges(tx: Sql, events: readonly StoredEvent[]): Promise<Stor
 
 export const ranges: Projection<StoredRanges> = {
   name: 'ranges',
-  version: 2,
+  version: 3,
   family: 'RANGES',
   subjects: [],
   schemaSql: sqlFile(import.meta.url, 'schema.sql'),

@@ -106,6 +106,23 @@ const toRetry = (sql: Sql, backbone: Backbone, limit: number): Promise<readonly 
     [backbone, limit],
   );
 
+/** Where groups are read that are on the list: retired runs that end below `from` are over for good. */
+interface OpenNumbers {
+  readonly group: Group;
+  readonly epoch: Epoch;
+  readonly from: number;
+}
+
+const returned = (sql: Sql, backbone: Backbone, open: readonly OpenNumbers[], limit: number) =>
+  sql.query<SqlRow & LedgerRun>(
+    `${RUNS} from unnest($2::text[], $3::int4[], $4::int8[]) as open (group_name, epoch, low)
+       join ranges.numbering n on (n.backbone, n.group_name, n.epoch) = ($1, open.group_name, open.epoch)
+       join ranges.range r on r.numbering_id = n.id
+      where r.state = 'retired' and r.retry and r.lane <> 'import' and r.hi >= open.low
+      order by r.ended_at, n.group_name, n.epoch, r.lo, r.hi limit $5`,
+    [backbone, open.map(({ group }) => group), open.map(({ epoch }) => epoch), open.map(({ from }) => from), limit],
+  );
+
 interface ShortRow extends SqlRow, LedgerRun, BoundsRow {
   readonly runs: readonly number[];
 }
@@ -152,6 +169,7 @@ export const rangeLedger = (sql: Sql) => ({
   unfetched: (backbone: Backbone) => unfetched(sql, backbone),
   short: (backbone: Backbone, most: Parameters<typeof short>[2]) => short(sql, backbone, most),
   toRetry: (backbone: Backbone, limit: number) => toRetry(sql, backbone, limit),
+  returned: (backbone: Backbone, open: readonly OpenNumbers[], limit: number) => returned(sql, backbone, open, limit),
   wanted: (backbone: Backbone) => wanted(sql, backbone),
   stateOf: (ref: RangeRunRef) => stateOf(sql, ref),
 });

@@ -67,3 +67,4 @@ CREATE TABLE range (
 CREATE INDEX range_outstanding ON range (state) WHERE state IN ('planned', 'fetched');
 CREATE INDEX range_short ON range (parsed_at) WHERE state = 'short';
 CREATE INDEX range_retry ON range (ended_at) WHERE state = 'failed' AND retry;
+CREATE INDEX range_returning ON range (ended_at) WHERE state = 'retired' AND retry;

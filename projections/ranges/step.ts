@@ -57,7 +57,10 @@ export interface RangeRecord {
   readonly endedAt: number | null;
   /** Asks for the missing numbers of a range again: what is still missing then is not asked for once more. */
   readonly reask: boolean;
-  /** Failed, and to be planned again as run + 1: somebody wished it, or it is the one retry of lost batches. */
+  /**
+   * To be planned again as run + 1. Failed: somebody wished it, or it is the one retry of lost batches. Retired: its group was
+   * removed, and is to read it when it is added again.
+   */
   readonly retry: boolean;
   /** Only what a step set; null leaves what is stored. They can be many, so they are not loaded. */
   readonly missing: readonly Interval[] | null;
@@ -164,12 +167,15 @@ export function failed(before: RangeRecord | null, data: RangeFailed, at: number
   return { ...now, state: 'failed', failure, endedAt: at, retry: lostBatches };
 }
 
-/** What is parsed stays parsed: its releases are there. Of a short range the missing numbers are given up. */
+/**
+ * What is parsed stays parsed: its releases are there. Of a short range the missing numbers are given up. Articles do not go
+ * with the group that is removed: should it return, they are still to be read.
+ */
 export function retired(before: RangeRecord | null, data: RangeRetired, at: number): RangeRecord | null {
   const now = current(before, data);
   if (now === null || now.state === 'parsed') return before;
   if (now.state === 'short') return { ...now, state: 'parsed' };
-  return { ...now, state: 'retired', endedAt: at, retry: false };
+  return { ...now, state: 'retired', endedAt: at, retry: data.reason === 'group removed' };
 }
 
 /** The ranges that a plan names. */

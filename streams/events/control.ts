@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { ArticleNumber } from '../ids.ts';
 import { jsonEvent } from './define.ts';
 import {
   backboneSchema,
@@ -20,7 +21,10 @@ const backfillSchema = Type.Union([
   Type.Object({ kind: Type.Literal('number'), from: numberSchema }, closed),
 ]);
 
-/** The numbers that the entry covers on one backbone in one epoch; `to` is set when the group is removed. */
+/**
+ * The numbers that the entry covers on one backbone in one epoch; `to` is set when the group is removed. A group that is added
+ * again begins another span, with what is wanted now; the earlier one stays, for what it covers was read as the group's own.
+ */
 const spanSchema = Type.Object(
   {
     backbone: backboneSchema,
@@ -38,6 +42,9 @@ const spanSchema = Type.Object(
   },
   closed,
 );
+
+/** `to` of a span that the operator ended: the last number is yet to be read, until then it covers what an open one does. */
+export const END_UNREAD = ArticleNumber(Number.MAX_SAFE_INTEGER);
 
 const entrySchema = Type.Object(
   {

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ClosableDatabase } from '../../infra/postgres/index.ts';
-import type { GroupLists, RangeLedger } from '../../processors/ports.ts';
+import type { RangeLedger } from '../../processors/ports.ts';
 import { control } from '../../projections/control/index.ts';
-import { groupLists } from '../../projections/control/rows.ts';
-import { allPositions } from '../../projections/position.ts';
 import { ranges } from '../../projections/ranges/index.ts';
 import { coverage, listRanges, rangeCounts, rangeLedger } from '../../projections/ranges/rows.ts';
-import type { GroupList } from '../../streams/events/control.ts';
 import { EVENTS, type HeadwaterEvent, makeEvent } from '../../streams/events/index.ts';
 import { ArticleNumber, Backbone, Epoch, EpochMs, Group, RangeId } from '../../streams/ids.ts';
 import { processorWorld } from '../kit/processorWorld.ts';
@@ -234,6 +231,31 @@ describe.each(LEDGERS)('the range ledger %s', (_, project) => {
     expect(await ledger.toRetry(Backbone('other'), 9)).toEqual([]);
   });
 
+  it.each([[[1]], [[99]], [[3, 2]]])('names what was retired with its removed group (batches of %j)', async (sizes) => {
+    const ledger = await project(
+      [
+        ...[1, 10, 20, 30, 40].map((lo) => planned({ lo, hi: lo === 1 ? 9 : lo + 9 })),
+        ...[planned({ lo: 50, hi: 59, lane: 'import' }), planned({ epoch: 1, lo: 1, hi: 9 })],
+        retired({ lo: 10, hi: 19 }, 2000, 'group removed'),
+        retired({ lo: 1, hi: 9 }, 3000, 'group removed'),
+        retired({ lo: 20, hi: 29 }, 1000, 'below the low mark'),
+        ...[retired({ lo: 30, hi: 39 }, 1000, 'group removed'), planned({ lo: 30, hi: 39, run: 2 })],
+        retired({ lo: 50, hi: 59, lane: 'import' }, 1000, 'group removed'),
+        retired({ epoch: 1, lo: 1, hi: 9 }, 1000, 'group removed'),
+      ],
+      sizes,
+    );
+    const returned = async (from: number, limit = 9, group = GROUP, epoch = EPOCH) =>
+      (await ledger.returned(BB, [{ group, epoch, from }], limit)).map((r) => `${r.rangeId}/${r.run}`);
+    expect(await returned(1)).toEqual(['0-10-19/1', '0-1-9/1']);
+    expect(await returned(1, 1)).toEqual(['0-10-19/1']);
+    expect(await returned(10)).toEqual(['0-10-19/1']);
+    expect(await returned(20)).toEqual([]);
+    expect(await returned(1, 9, GROUP, Epoch(1))).toEqual(['1-1-9/1']);
+    expect(await returned(1, 9, Group('no.such'))).toEqual([]);
+    expect(await ledger.returned(BB, [], 9)).toEqual([]);
+  });
+
   it.each([[[1]], [[99]], [[2, 1]]])('keeps what is wanted and not covered (batches of %j)', async (sizes) => {
     const ledger = await project(
       [
@@ -358,34 +380,5 @@ describe('what is shown of ranges', () => {
     ]);
     expect(await shown(2024)).toEqual([['0-9001-9002', 2024]]);
     expect(await shown(2020)).toEqual([]);
-  });
-});
-
-describe('the group lists', () => {
-  const version = (listVersion: number, names: readonly string[]): HeadwaterEvent => {
-    const entries = names.map((name, i) => {
-      return { group: Group(name), rank: i + 1, backfill: { kind: 'all' as const }, spans: [], removed: false };
-    });
-    return makeEvent(EVENTS['control.groups'], EpochMs(1), { origin: 'operator' as const, listVersion, entries });
-  };
-
-  it('keep every version whole, and the entries of the newest', async () => {
-    const lists: GroupLists = groupLists(db);
-    await projectAll(db, control, stored([version(1, ['b.one']), version(2, ['b.one', 'a.two'])]), [1]);
-    expect((await lists.current())?.entries.map((e) => e.group)).toEqual(['b.one', 'a.two']);
-    expect(await lists.version(1)).toEqual((version(1, ['b.one']) as { data: GroupList }).data);
-    expect(await lists.version(3)).toBeNull();
-    expect(await db.query('select group_name from control.group_entry order by rank')).toEqual([
-      { group_name: 'b.one' },
-      { group_name: 'a.two' },
-    ]);
-    expect(await allPositions(db)).toEqual([
-      { name: 'control', family: 'CONTROL', position: { number: 1, sequence: 2 }, version: control.version },
-    ]);
-  });
-
-  it('are none before the first', async () => {
-    await projectAll(db, control, []);
-    expect(await groupLists(db).current()).toBeNull();
   });
 });

@@ -140,6 +140,15 @@ export class MemoryRangeLedger implements RangeLedger {
       .map(runOfRow);
   }
 
+  async returned(backbone: Backbone, open: Parameters<RangeLedger['returned']>[1], limit: number) {
+    const rows = this.#of(backbone, ({ state, retry, lane }) => state === 'retired' && retry && lane !== 'import');
+    return rows
+      .filter(({ key }) => open.some((o) => o.group === key.group && o.epoch === key.epoch && key.hi >= o.from))
+      .sort((a, b) => a.record.endedAt! - b.record.endedAt! || byPlace(a, b))
+      .slice(0, limit)
+      .map(runOfRow);
+  }
+
   async wanted(backbone: Backbone) {
     const wishes = new Map<string, { readonly group: Group; readonly epoch: Epoch; readonly windows: Interval[] }>();
     for (const event of this.#seen()) {

@@ -1,5 +1,5 @@
 import { EVENTS, type HeadwaterEvent, makeEvent } from '../../streams/events/index.ts';
-import type { FailureClass } from '../../streams/events/ranges.ts';
+import type { FailureClass, RangeRetired } from '../../streams/events/ranges.ts';
 import { ArticleNumber, Backbone, Epoch, EpochMs, Group, type Lane, RangeId } from '../../streams/ids.ts';
 import type { Interval } from '../../streams/records.ts';
 
@@ -84,8 +84,11 @@ export const failed = (
     message: 'silent',
   });
 
-export const retired = (o: RangeOptions = {}, at = NOW): HeadwaterEvent =>
-  makeEvent(EVENTS['range.retired'], EpochMs(at), { ...fields(o), reason: 'superseded' as const });
+export const retired = (
+  o: RangeOptions = {},
+  at = NOW,
+  reason: RangeRetired['reason'] = 'superseded',
+): HeadwaterEvent => makeEvent(EVENTS['range.retired'], EpochMs(at), { ...fields(o), reason });
 
 export const marks = (
   all: readonly { group: string; epoch?: number; low: number; high: number }[],

@@ -1,5 +1,5 @@
 import { appendList, newestList } from '../../../processors/coordinator/groupListLog.ts';
-import type { Backfill, GroupEntry, GroupList } from '../../../streams/events/control.ts';
+import { type Backfill, END_UNREAD, type GroupEntry, type GroupList } from '../../../streams/events/control.ts';
 import { ArticleNumber, EpochMs, Group, isGroup } from '../../../streams/ids.ts';
 import { systemClock } from '../../base/clock.ts';
 import { HeadwaterError } from '../../base/errors/index.ts';
@@ -64,7 +64,17 @@ const nextVersion = (list: GroupList | null, entries: readonly GroupEntry[]): Gr
   entries: [...entries],
 });
 
-/** The list with the groups on it; null when all of them are on it already. A group that left keeps its rank when it returns. */
+/**
+ * A group that returns keeps its rank and the spans that are ended; the coordinator begins new ones for the wish. Spans that
+ * nobody has ended since it was removed go on, but with another wish: then they end where the new ones begin.
+ */
+function returning(entry: GroupEntry, backfill: Backfill): GroupEntry {
+  const same = wishText(entry.backfill) === wishText(backfill);
+  const spans = entry.spans.map((span) => (span.to === null && !same ? { ...span, to: END_UNREAD } : span));
+  return { ...entry, backfill, removed: false, spans };
+}
+
+/** The list with the groups on it; null when all of them are on it already. */
 export function withAdded(list: GroupList | null, groups: readonly Group[], backfill: Backfill): GroupList | null {
   const entries = [...(list?.entries ?? [])];
   let rank = Math.max(0, ...entries.map((e) => e.rank));
@@ -74,8 +84,7 @@ export function withAdded(list: GroupList | null, groups: readonly Group[], back
     const known = entries[at];
     if (known && !known.removed) continue;
     changed = true;
-    if (known)
-      entries[at] = { ...known, backfill, removed: false, spans: known.spans.map((s) => ({ ...s, to: null })) };
+    if (known) entries[at] = returning(known, backfill);
     else entries.push({ group, rank: ++rank, backfill, spans: [], removed: false });
   }
   return changed ? nextVersion(list, entries) : null;
@@ -212,7 +221,7 @@ export const listGroups = (context: CommandContext, json: boolean): Promise<Exit
         span?.backbone ?? 'not read yet',
         span?.from ?? null,
         span?.liveFrom ?? null,
-        span?.to ?? null,
+        span?.to === END_UNREAD ? null : (span?.to ?? null),
       ]),
     );
     for (const line of tableLines(['rank', 'group', 'backfill', 'backbone', 'from', 'live from', 'to'], rows)) {

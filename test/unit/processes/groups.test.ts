@@ -10,7 +10,7 @@ import {
   withRemoved,
 } from '../../../infra/processes/commands/groups.ts';
 import { EXIT, exitCodeOf } from '../../../infra/processes/exitCodes.ts';
-import type { GroupList } from '../../../streams/events/control.ts';
+import { END_UNREAD, type GroupList, type GroupSpan } from '../../../streams/events/control.ts';
 import { ArticleNumber, Backbone, Epoch, Group } from '../../../streams/ids.ts';
 import { MemoryEvents } from '../../kit/memoryEvents.ts';
 
@@ -22,6 +22,12 @@ const span = { backbone: Backbone('x'), epoch: Epoch(0), from: ArticleNumber(1),
 const covered = (...groups: Group[]): GroupList => {
   const list = added(...groups);
   return { ...list, entries: list.entries.map((e) => ({ ...e, spans: [span] })) };
+};
+/** A list of which the first group was removed, with these spans. */
+const leftWith = (spans: readonly GroupSpan[]): GroupList => {
+  const list = added(a, b);
+  const entries = list.entries.map((e) => (e.group === a ? { ...e, removed: true, spans: [...spans] } : e));
+  return { ...list, entries };
 };
 
 describe('groups add', () => {
@@ -41,22 +47,22 @@ describe('groups add', () => {
     expect(withAdded(added(a, b), [b, a, a], all)).toBeNull();
   });
 
-  it('lets a group return with its old rank, its numbers open again and the new wish', () => {
-    const list = added(a, b);
-    const left: GroupList = {
-      ...list,
-      entries: list.entries.map((e) =>
-        e.group === a ? { ...e, removed: true, spans: [{ ...span, to: ArticleNumber(20) }] } : e,
-      ),
-    };
-    const back = withAdded(left, [a], { kind: 'days', days: 3 })!;
-    expect(back.entries[0]).toEqual({
-      group: a,
-      rank: 1,
-      backfill: { kind: 'days', days: 3 },
-      removed: false,
-      spans: [{ ...span, to: null }],
-    });
+  it('lets a group return with its old rank and the new wish; spans that are ended stay ended', () => {
+    const other = { ...span, backbone: Backbone('y') };
+    const spans = [
+      { ...span, to: ArticleNumber(20) },
+      { ...other, to: ArticleNumber(7) },
+      { ...span, epoch: Epoch(1), to: ArticleNumber(30) },
+    ];
+    const back = withAdded(leftWith(spans), [a], { kind: 'days', days: 3 })!;
+    expect(back.entries[0]).toEqual({ group: a, rank: 1, backfill: { kind: 'days', days: 3 }, removed: false, spans });
+  });
+
+  it('takes a removal back that no coordinator has seen, unless the wish is another one', () => {
+    const spans = [{ ...span, to: ArticleNumber(20) }, { ...span, epoch: Epoch(1) }]; // biome-ignore format: short
+    expect(withAdded(leftWith(spans), [a], all)!.entries[0]!.spans).toEqual(spans);
+    const other = withAdded(leftWith(spans), [a], { kind: 'none' })!;
+    expect(other.entries[0]!.spans).toEqual([spans[0], { ...spans[1], to: END_UNREAD }]);
   });
 });
 

@@ -1,67 +1,29 @@
 import { describe, expect, it } from 'vitest';
-import { runCoordinator } from '../../../processors/coordinator/coordinator.ts';
-import {
-  type CoordinatorSettings,
-  DEFAULT_COORDINATOR_SETTINGS,
-  DEFAULT_PLAN_SETTINGS,
-} from '../../../processors/coordinator/settings.ts';
 import { controlGarbage } from '../../../streams/events/control.ts';
 import { makeEvent } from '../../../streams/events/index.ts';
-import { rangeFailed, rangeFetched, rangeParsed, rangeRetried, rangeWanted } from '../../../streams/events/ranges.ts';
-import { ArticleNumber, Backbone, Epoch, EpochMs, Group } from '../../../streams/ids.ts';
-import type { Interval, RangeRef } from '../../../streams/records.ts';
+import { rangeRetried, rangeWanted } from '../../../streams/events/ranges.ts';
+import { ArticleNumber, Backbone, Epoch, Group } from '../../../streams/ids.ts';
+import type { Interval } from '../../../streams/records.ts';
+import {
+  calm,
+  HOUR,
+  ids,
+  now,
+  patient,
+  planned,
+  plans,
+  put,
+  range,
+  retired,
+  settings,
+  spans,
+  start,
+} from '../../kit/coordinatorWorld.ts';
 import { MemoryProvider, overviewLine } from '../../kit/memoryArticles.ts';
-import { listEntry, type ProcessorWorld, processorWorld, putList, running } from '../../kit/processorWorld.ts';
+import { listEntry, processorWorld, putList } from '../../kit/processorWorld.ts';
 import { pass, passUntil } from '../../kit/timePasses.ts';
 
 /** What happens to ranges and groups after they were planned: resets, expiry, removal, second tries. */
-
-const HOUR = 3_600_000;
-const settings: CoordinatorSettings = {
-  ...DEFAULT_COORDINATOR_SETTINGS,
-  plan: { ...DEFAULT_PLAN_SETTINGS, rangeNumbers: 20_000, outstandingFullRanges: 1000 },
-};
-const start = (world: ProcessorWorld, pools: readonly MemoryProvider[], own = settings) =>
-  running((signal) => runCoordinator({ ...world, pools }, signal, own));
-
-const plans = (world: ProcessorWorld) => world.events.events('RANGES', 'range.planned').map(({ data }) => data);
-const planned = (world: ProcessorWorld): readonly RangeRef[] =>
-  plans(world).flatMap(({ lane, backbone, ranges }) => ranges.map((r) => ({ ...r, lane, backbone })));
-const ids = (world: ProcessorWorld) => planned(world).map(({ rangeId, run }) => `${rangeId}/${run}`);
-const retired = (world: ProcessorWorld) =>
-  world.events.events('RANGES', 'range.retired').map(({ data }) => `${data.rangeId} ${data.reason}`);
-const spans = async (world: ProcessorWorld) => (await world.groupLists.current())!.entries[0]!.spans;
-const range = (world: ProcessorWorld, rangeId: string): RangeRef =>
-  planned(world).findLast((r) => r.rangeId === rangeId)!;
-
-const now = (world: ProcessorWorld) => EpochMs(world.clock.now());
-const versions = { listVersion: 1, garbageVersion: 0 };
-const put = {
-  fetched: (world: ProcessorWorld, r: RangeRef, missing: Interval[] = []) =>
-    world.events.append(
-      makeEvent(rangeFetched, now(world), {
-        ...{ ...r, ...versions, batches: [], lines: 0, rawBytes: 0, firstAt: null, lastAt: null, missing },
-      }),
-    ),
-  parsed: (world: ProcessorWorld, r: RangeRef, missing: Interval[] = []) =>
-    world.events.append(
-      makeEvent(rangeParsed, now(world), {
-        ...{ ...r, pass: 1, lines: 0, kept: 0, skipped: {}, releases: 0, files: 0, segments: 0, missing },
-        ...{ releasesPosition: { number: 1, sequence: 1 }, chunksPosition: { number: 1, sequence: 1 } },
-      }),
-    ),
-  failed: (world: ProcessorWorld, r: RangeRef, stage: 'fetch' | 'parse' = 'fetch') =>
-    world.events.append(
-      makeEvent(rangeFailed, now(world), {
-        ...{ ...r, origin: stage === 'fetch' ? ('fetch' as const) : ('headers' as const), stage },
-        ...{ class: 'error' as const, code: 'X', message: 'test' },
-      }),
-    ),
-};
-
-/** So that a day passes in a few hundred rounds. */
-const calm: CoordinatorSettings = { ...settings, tickMs: 300_000, pollMs: 300_000, purgeMs: 300_000 };
-const patient = { stepMs: 20_000, limitMs: 2 * HOUR };
 
 /** A world with one group of 50,000 articles whose backfill is planned. */
 async function backfilled(own = settings) {

@@ -122,6 +122,18 @@ describe('the life of a range', () => {
     });
   });
 
+  it('is to be planned again after its group was removed, and not where its articles are gone', () => {
+    const again = (reason: 'group removed' | 'below the low mark' | 'superseded', ...more: readonly HeadwaterEvent[]) =>
+      projectRanges(stored([planned(), retired({}, undefined, reason), ...more]), new Map()).stage_ranges_range![0]!.at(
+        -1,
+      );
+    expect(again('group removed')).toBe(true);
+    expect(again('group removed', planned({ run: 2 }))).toBe(false);
+    expect(again('group removed', parsed())).toBe(false);
+    expect(again('below the low mark')).toBe(false);
+    expect(again('superseded')).toBe(false);
+  });
+
   it('wishes name windows, not ranges', () => {
     const rows = projectRanges(
       stored([
