@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { open, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { HeadwaterError } from '../base/errors/index.ts';
 import type { Account } from './account.ts';
 import { lastLines } from './command.ts';
+import { folderIdentity } from './folderIdentity.ts';
 import { identityOf } from './processIdentity.ts';
 import { errno, writeJson } from './runtimeFile.ts';
 import { settlesWithin } from './waiting.ts';
@@ -102,7 +103,8 @@ export async function startChild(command: ServerCommand): Promise<EmbeddedServer
 async function recordProcess(command: ServerCommand, pid: number): Promise<void> {
   const [server, owner] = await Promise.all([identityOf(pid), identityOf(process.pid)]);
   if (!server || !owner) return;
-  await writeJson(pidFile(command.runtimeDir, command.name), { server, owner, stopSignal: command.stopSignal });
+  const folder = folderIdentity(dirname(command.runtimeDir));
+  await writeJson(pidFile(command.runtimeDir, command.name), { server, owner, stopSignal: command.stopSignal, folder });
 }
 
 /** What a server that ended early had to say, as EMBEDDED_START_FAILED. */

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { HeadwaterError } from '../base/errors/index.ts';
 import { pidFile, type ServerName, signalProcess } from './childProcess.ts';
+import { isOfFolder } from './folderIdentity.ts';
 import { isRunning, type ProcessIdentity } from './processIdentity.ts';
 import { readJson, runtimeDir } from './runtimeFile.ts';
 import { waitUntil } from './waiting.ts';
@@ -18,13 +19,15 @@ interface PidRecord {
   readonly server: ProcessIdentity;
   readonly owner: ProcessIdentity;
   readonly stopSignal: 'SIGTERM' | 'SIGINT';
+  readonly folder: unknown;
 }
 
 const STOP_DEADLINE_MS = 20_000;
 
 /**
  * Stops the servers that a Headwater which died (SIGKILL, power, crash) left running on this data folder, and says which.
- * A server whose Headwater still runs is left alone. A pid that went to another process since is never touched.
+ * A server whose Headwater still runs is left alone. A pid that went to another process since is never touched, nor are the
+ * servers of a folder that this one is a copy of.
  */
 export async function stopLeftovers(dataDir: string, clock: Clock = systemClock): Promise<readonly Leftover[]> {
   const found = await Promise.all((['nats', 'postgres'] as const).map((name) => stopLeftover(dataDir, name, clock)));
@@ -36,7 +39,7 @@ export async function stopLeftover(dataDir: string, name: ServerName, clock: Clo
   const path = pidFile(runtimeDir(dataDir), name);
   // A damaged pid file tells nothing; the guards on the store (see natsServer, postgresCluster) still hold.
   const record = asRecord(await readJson(path).catch(() => undefined));
-  if (!record || !(await isRunning(record.server))) {
+  if (!record || !isOfFolder(dataDir, record) || !(await isRunning(record.server))) {
     await rm(path, { force: true });
     return null;
   }
@@ -77,5 +80,5 @@ const asIdentity = (value: unknown): ProcessIdentity | null => {
 function asRecord(value: Readonly<Record<string, unknown>> | undefined): PidRecord | null {
   const [server, owner] = [asIdentity(value?.server), asIdentity(value?.owner)];
   if (!server || !owner) return null;
-  return { server, owner, stopSignal: value?.stopSignal === 'SIGINT' ? 'SIGINT' : 'SIGTERM' };
+  return { server, owner, stopSignal: value?.stopSignal === 'SIGINT' ? 'SIGINT' : 'SIGTERM', folder: value?.folder };
 }

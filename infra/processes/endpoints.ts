@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HeadwaterError } from '../base/errors/index.ts';
 import { addressProblem, type Config, unsetVariable } from '../config/index.ts';
+import { folderIdentity, isOfFolder } from '../embedded/folderIdentity.ts';
 
 /** Where the event log and the database are, and what opens them. */
 export interface Endpoints {
@@ -13,7 +14,8 @@ const fileOf = (dataDir: string): string => join(dataDir, 'runtime', 'endpoints.
 
 /** Written by `up` for the embedded servers: mode 0600, it holds their passwords. */
 export function writeEndpoints(dataDir: string, endpoints: Endpoints): void {
-  writeFileSync(fileOf(dataDir), JSON.stringify(endpoints, null, 2), { mode: 0o600 });
+  const text = JSON.stringify({ ...endpoints, folder: folderIdentity(dataDir) }, null, 2);
+  writeFileSync(fileOf(dataDir), text, { mode: 0o600 });
 }
 
 /** An `up` that stops takes its address with it: what is asked then is told that nothing runs. */
@@ -27,7 +29,8 @@ function readEndpoints(dataDir: string): Partial<Endpoints> {
     return {};
   }
   try {
-    return JSON.parse(text) as Endpoints;
+    const { folder, ...endpoints } = JSON.parse(text);
+    return isOfFolder(dataDir, { folder }) ? (endpoints as Endpoints) : {};
   } catch (error) {
     throw new HeadwaterError(
       'PROCESS_FILE_DAMAGED',

@@ -1,6 +1,7 @@
 /** What each service says of itself on this machine: one small file, read by `status` also while everything else is down. */
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { folderIdentity, isOfFolder } from '../embedded/folderIdentity.ts';
 
 export type ServiceState = 'starting' | 'ready' | 'stopping' | 'stopped';
 
@@ -28,13 +29,15 @@ const SUFFIX = '.service.json';
 /** Replaces the file in one step, so that a reader never sees half of one. */
 export function writeServiceView(dataDir: string, view: ServiceView): void {
   const file = join(folderOf(dataDir), `${view.service}${SUFFIX}`);
-  writeFileSync(`${file}.${view.pid}.tmp`, JSON.stringify(view), { mode: 0o600 });
+  const text = JSON.stringify({ ...view, folder: folderIdentity(dataDir) });
+  writeFileSync(`${file}.${view.pid}.tmp`, text, { mode: 0o600 });
   renameSync(`${file}.${view.pid}.tmp`, file);
 }
 
-function readView(file: string): ServiceView | null {
+function readView(dataDir: string, name: string): ServiceView | null {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as ServiceView;
+    const { folder, ...view } = JSON.parse(readFileSync(join(folderOf(dataDir), name), 'utf8'));
+    return isOfFolder(dataDir, { folder }) ? (view as ServiceView) : null;
   } catch {
     // Written by an older Headwater or cut by a full disk: as good as not there, the service writes it anew.
     return null;
@@ -49,7 +52,7 @@ export function readServiceViews(dataDir: string): readonly ServiceView[] {
     return [];
   }
   const files = names.filter((name) => name.endsWith(SUFFIX)).sort();
-  return files.map((name) => readView(join(folderOf(dataDir), name))).filter((view) => view !== null);
+  return files.map((name) => readView(dataDir, name)).filter((view) => view !== null);
 }
 
 /** Whether a process with that pid lives (another one may have got the number since). */

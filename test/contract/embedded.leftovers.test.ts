@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { connect } from 'nats';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -97,6 +97,22 @@ describe('a Headwater that was killed', () => {
     await startOwner();
     expect([await isUp(nats.pid), await isUp(postgres.pid)]).toEqual([false, false]);
   });
+});
+
+test('the servers of a folder are not those of its copy, whether their Headwater runs or was killed', async () => {
+  const { owner, nats, postgres } = await startOwner();
+  const copy = `${folder}-copy`;
+  try {
+    await cp(join(folder, 'runtime'), join(copy, 'runtime'), { recursive: true, preserveTimestamps: true });
+    expect(await stopLeftovers(copy)).toEqual([]);
+    await killOwner(owner);
+    await cp(join(folder, 'runtime'), join(copy, 'runtime'), { recursive: true, preserveTimestamps: true });
+    expect(await stopLeftovers(copy)).toEqual([]);
+    expect([await isUp(nats.pid), await isUp(postgres.pid)]).toEqual([true, true]);
+    expect((await stopLeftovers(folder)).map(({ pid }) => pid)).toEqual([nats.pid, postgres.pid]);
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
 });
 
 test('the servers of a Headwater that still runs are left alone', async () => {
