@@ -21,7 +21,7 @@ const providerSchema = Type.Object(
     insecure: Type.Boolean({ description: 'Accept any certificate. Only for tests', default: false }),
     user: Type.Optional(text('Account name')),
     pass: Type.Optional(text('Password; better from the environment')),
-    connections: whole('How many connections may be open at once', 1, 200, 8),
+    connections: whole('How many connections may be open at once, over all processes that use the account', 1, 200, 8),
     backbone: Type.Optional(
       text('Providers with the same value share article numbers; default: the name', { pattern: '^[a-z0-9-]{1,40}$' }),
     ),

@@ -55,7 +55,7 @@ function trust(context: ConnectContext): { ca?: Buffer } {
   }
 }
 
-/** Resolves at `event`; else destroys the socket and rejects with the typed error. */
+/** Resolves at `event`; else destroys the socket, and rejects with the typed error once it is closed. */
 function ready(socket: Socket, event: 'connect' | 'secureConnect', context: ConnectContext): Promise<void> {
   const { server, clock, connectMs, signal } = context;
   return new Promise((resolve, reject) => {
@@ -70,8 +70,9 @@ function ready(socket: Socket, event: 'connect' | 'secureConnect', context: Conn
       settle(() => {
         // A socket that is being destroyed may report one error more; nobody listens any longer.
         socket.on('error', () => {});
+        if (socket.closed) return reject(error);
+        socket.once('close', () => reject(error));
         socket.destroy();
-        reject(error);
       });
     const onReady = () => settle(resolve);
     const onError = (error: Error) => fail(connectError(error, socket, server));

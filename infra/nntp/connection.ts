@@ -76,6 +76,8 @@ export interface ConnectionContext {
   readonly limits: NntpLimits;
   readonly overFirstByteMs: number;
   readonly compression: Compression;
+  /** Resolves once the socket is closed. */
+  readonly gone: Promise<void>;
   readonly choice: CompressionChoice;
   /** True when it is plain only because something compressed was broken: it is not kept for longer than that matters. */
   readonly substitute: boolean;
@@ -112,6 +114,11 @@ export class Connection implements NntpConnection {
 
   get idle(): boolean {
     return this.#exchange.idle;
+  }
+
+  /** Resolves once the socket is closed, whoever ended it. */
+  get gone(): Promise<void> {
+    return this.#context.gone;
   }
 
   break(error: unknown): void {

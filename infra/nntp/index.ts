@@ -10,6 +10,7 @@ export function createNntpPool(settings: NntpProviderSettings, dependencies: Nnt
   return new Pool(settings, dependencies);
 }
 
+export type { AccountSlot, AccountSlots } from './accountSlots.ts';
 export type { ActiveGroup } from './activeList.ts';
 export { articlesPool } from './articles.ts';
 export type {

@@ -7,6 +7,7 @@ import { identityOf, nntpError, type ServerIdentity } from './refusal.ts';
 import { type NntpDependencies, openConnection } from './session.ts';
 import { DEFAULT_TIMEOUTS, type NntpProviderSettings } from './settings.ts';
 import { Slots } from './slots.ts';
+import { SlottedConnections } from './slottedConnections.ts';
 
 /** The connections to one provider, never more than its limit. */
 export interface NntpPool {
@@ -16,12 +17,13 @@ export interface NntpPool {
    * Runs `fn` with a connection that nobody else uses meanwhile. A kept one may have any group selected. It is dropped
    * when it broke or when commands are still in flight at the end; a refusal (no such article) keeps it. An abort of
    * `signal` ends the waiting, the connecting, or breaks the connection under `fn`. After a broken compressed reply a
-   * plain connection takes its place under `fn`, unnoticed.
+   * plain connection takes its place under `fn`, unnoticed. Where the account's slots are shared, each socket waits for
+   * one, and no connection is kept whose slot somebody else waits for; one whose slot is lost breaks under `fn`.
    */
   withConnection<T>(fn: (connection: NntpConnection) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** `open`: sockets, used or kept; `busy`: held by callers, connecting included. */
   stats(): { readonly open: number; readonly busy: number; readonly waiting: number; readonly limit: number };
-  /** Refuses waiters and newcomers, takes leave of kept connections and breaks the used ones. */
+  /** Refuses waiters and newcomers, takes leave of kept connections and breaks the used ones; gives back every slot. */
   close(): Promise<void>;
 }
 
@@ -41,6 +43,7 @@ export class Pool implements NntpPool {
   readonly #server: ServerIdentity;
   readonly #idleMs: number;
   readonly #slots: Slots;
+  readonly #slotted: SlottedConnections;
   readonly #kept: Kept[] = [];
   readonly #used = new Set<Lease>();
   readonly #leaving = new Set<Promise<void>>();
@@ -55,6 +58,7 @@ export class Pool implements NntpPool {
     this.#dependencies = dependencies;
     this.#server = identityOf(settings);
     this.#choice = new CompressionChoice(settings, dependencies);
+    this.#slotted = new SlottedConnections(dependencies.accountSlots ?? null);
     this.#idleMs = settings.timeouts?.idleMs ?? DEFAULT_TIMEOUTS.idleMs;
     this.#slots = new Slots(settings.connections, settings.maxWaiting ?? 1000, {
       full: (waiting) => nntpError('NNTP_POOL_FULL', this.#server, { waiting }),
@@ -83,8 +87,9 @@ export class Pool implements NntpPool {
     this.#slots.close();
     this.#stop.abort(this.#closedError());
     for (const lease of [...this.#used]) lease.break(this.#closedError());
-    for (const { connection } of this.#kept.splice(0)) this.#takeLeave(connection);
+    for (const { connection } of this.#kept.splice(0)) void this.#takeLeave(connection);
     await Promise.all(this.#leaving);
+    await this.#slotted.allGiven();
   }
 
   /** The kept connection that was used last, which is the least likely to have been closed by the server. */
@@ -100,7 +105,11 @@ export class Pool implements NntpPool {
     // One that takes leave still counts at the provider.
     while (this.#slots.taken + this.#leaving.size > this.#slots.limit) await Promise.race(this.#leaving);
     const all = signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal;
-    return await openConnection(this.#settings, this.#dependencies, { choice: this.#choice, compress, signal: all });
+    const options = { choice: this.#choice, compress };
+    return await this.#slotted.open(
+      (stop) => openConnection(this.#settings, this.#dependencies, { ...options, signal: stop }),
+      all,
+    );
   }
 
   async #use<T>(connection: Connection, fn: (c: NntpConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -139,32 +148,43 @@ export class Pool implements NntpPool {
       connection.break(this.#closedError());
       return;
     }
-    if (connection.substitute && !this.#choice.suspended) {
-      this.#takeLeave(connection);
+    const outlived = connection.substitute && !this.#choice.suspended;
+    if (outlived || this.#slotted.wanted(connection)) {
+      void this.#takeLeave(connection);
       return;
     }
     this.#kept.push({ connection, since: this.#dependencies.clock.now() });
     if (!this.#reaping) void this.#reap();
   }
 
-  /** Closes what was kept unused for too long; runs while anything is kept. */
+  /** Closes what was kept unused for too long, and what others wait for; runs while anything is kept. */
   async #reap(): Promise<void> {
     const { clock } = this.#dependencies;
     this.#reaping = true;
     for (let oldest = this.#kept[0]; oldest; oldest = this.#kept[0]) {
+      const wanted = this.#kept.findIndex(({ connection }) => this.#slotted.wanted(connection));
+      if (wanted >= 0) {
+        // One after the other: those who wait may be fewer than what is kept.
+        for (const { connection } of this.#kept.splice(wanted, 1)) await this.#takeLeave(connection);
+        continue;
+      }
       const rest = oldest.since + this.#idleMs - clock.now();
       if (rest <= 0) {
         this.#kept.shift();
-        this.#takeLeave(oldest.connection);
-      } else await clock.sleep(rest, this.#stop.signal).catch(() => {});
+        void this.#takeLeave(oldest.connection);
+      } else await clock.sleep(Math.min(rest, this.#slotted.lookMs), this.#stop.signal).catch(() => {});
     }
     this.#reaping = false;
     this.#gauge();
   }
 
-  #takeLeave(connection: Connection): void {
-    const leaving = connection.quit().finally(() => this.#leaving.delete(leaving));
+  #takeLeave(connection: Connection): Promise<void> {
+    const leaving = connection
+      .quit()
+      .then(() => connection.gone)
+      .finally(() => this.#leaving.delete(leaving));
     this.#leaving.add(leaving);
+    return leaving;
   }
 
   #closedError(): Error {

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { isHeadwaterError } from '../base/errors/index.ts';
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
+import type { AccountSlots } from './accountSlots.ts';
 import type { CompressionChoice } from './compressionChoice.ts';
 import { type ConnectContext, openTransport, upgradeTransport } from './connect.ts';
 import { Connection } from './connection.ts';
@@ -20,6 +21,8 @@ export interface NntpDependencies {
   readonly metrics: Metrics;
   /** Where it is reported that a provider is read without compression because what it sends is broken. */
   readonly conditions?: Conditions;
+  /** What the account allows over all processes. Left out: this pool has the account for itself. */
+  readonly accountSlots?: AccountSlots;
 }
 
 /** Everything that one session needs, worked out once. */
@@ -87,11 +90,14 @@ async function open(
       limits: { ...DEFAULT_LIMITS, ...settings.limits },
       overFirstByteMs: settings.timeouts?.overFirstByteMs ?? DEFAULT_TIMEOUTS.overFirstByteMs,
       compression: agreed.compression,
+      gone: transport.gone,
       choice,
       substitute: !compress || choice.suspended,
     });
   } catch (error) {
     exchange.break(error);
+    // Until then it counts at the provider, and whoever hears of the failure may open the next one.
+    await transport.gone;
     throw error;
   } finally {
     signal?.removeEventListener('abort', onAbort);

@@ -21,6 +21,8 @@ export interface ByteTransport {
 }
 
 export class SocketTransport implements ByteTransport {
+  /** Resolves once the socket is closed, however that came. */
+  readonly gone: Promise<void>;
   readonly #socket: Socket;
   readonly #server: ServerIdentity;
   readonly #queue: ByteQueue;
@@ -30,6 +32,10 @@ export class SocketTransport implements ByteTransport {
     this.#server = server;
     // A paused socket makes TCP slow the server down.
     this.#queue = new ByteQueue(socket);
+    this.gone = new Promise((resolve) => {
+      if (socket.closed) resolve();
+      else socket.once('close', () => resolve());
+    });
     socket.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onError).on('close', this.#onEnd);
   }
 

@@ -3,6 +3,7 @@ import type { Database, Sql, SqlRow, SqlValue } from '../../projections/ports.ts
 import type { Log } from '../base/log.ts';
 import { copyInto } from './copy.ts';
 import { isConnectionLost, refuseOldServer, toPostgresError } from './errors.ts';
+import { serverOf } from './server.ts';
 import { clientTypes } from './types.ts';
 
 export interface DatabaseSettings {
@@ -28,16 +29,6 @@ export interface DatabaseSettings {
 }
 
 export type ClosableDatabase = Database & { close(): Promise<void> };
-
-/** Host, port and database, for messages: never the login. */
-export function serverOf(url: string): string {
-  try {
-    const { hostname, port, pathname } = new URL(url);
-    return `${hostname || 'localhost'}:${port || 5432}${pathname}`;
-  } catch {
-    return 'the address in DATABASE_URL';
-  }
-}
 
 const ANSWER_LATE_MS = 1000;
 
@@ -157,5 +148,12 @@ class PooledDatabase implements ClosableDatabase {
  */
 export const createDatabase = (settings: DatabaseSettings): ClosableDatabase => new PooledDatabase(settings);
 
+export {
+  type AccountSlotSettings,
+  createSharedAccounts,
+  type ProviderAccount,
+  type SharedAccounts,
+} from './accountSlots.ts';
 export { toPostgresError } from './errors.ts';
+export { serverOf } from './server.ts';
 export { type WaitSettings, waitForDatabase } from './waiting.ts';

@@ -18,7 +18,13 @@ import {
   createOverviewStore,
   type NatsLink,
 } from '../nats/index.ts';
-import { type ClosableDatabase, createDatabase, waitForDatabase } from '../postgres/index.ts';
+import {
+  type ClosableDatabase,
+  createDatabase,
+  createSharedAccounts,
+  type SharedAccounts,
+  waitForDatabase,
+} from '../postgres/index.ts';
 import { BUILD } from './build.ts';
 import { type ConditionBoard, createConditionBoard } from './conditions.ts';
 import { findEndpoints } from './endpoints.ts';
@@ -37,6 +43,8 @@ export interface ServiceContext {
   readonly conditions: ConditionBoard;
   readonly link: NatsLink;
   readonly db: ClosableDatabase;
+  /** The connections that the providers' accounts allow, over all processes. Nothing is opened before it is used. */
+  readonly accounts: SharedAccounts;
   readonly sink: EventSink;
   readonly source: EventSource;
   readonly reader: EventReader;
@@ -98,6 +106,12 @@ async function session(frame: Frame, signal: AbortSignal): Promise<void> {
     ...(definition.databaseAnswerMs ? { answerTimeoutMs: definition.databaseAnswerMs } : {}),
     ...(definition.readsByIndex ? { indexesOnly: true } : {}),
   });
+  const accounts = createSharedAccounts({
+    url: endpoints.databaseUrl,
+    applicationName: `${name} accounts`,
+    clock,
+    log,
+  });
   let link: NatsLink | null = null;
   try {
     link = await connectNats({ ...endpoints.nats, name, log, conditions, clock, signal });
@@ -109,7 +123,7 @@ async function session(frame: Frame, signal: AbortSignal): Promise<void> {
     await waitForProjections(db, definition.reads, { clock, signal, conditions });
     const metrics = createMetrics({ service: definition.kind });
     const context: ServiceContext = {
-      ...{ config, clock, log, metrics, conditions, link, db, sink },
+      ...{ config, clock, log, metrics, conditions, link, db, accounts, sink },
       source: createEventSource(link, metrics),
       reader: createEventReader(link, metrics),
       eventLog: createEventLog(link, metrics),
@@ -124,6 +138,7 @@ async function session(frame: Frame, signal: AbortSignal): Promise<void> {
     });
     await Promise.race([definition.run(context, ready, signal), lost]);
   } finally {
+    await accounts.close();
     await link?.close();
     await db.close();
   }

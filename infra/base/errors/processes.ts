@@ -46,6 +46,11 @@ export const processErrors = defineErrors({
     message: (f) => `no news server is configured (${f.file})`,
     hint: 'Add one under `providers` in headwater.yaml (infra/config/headwater.example.yaml is a start).',
   },
+  PROVIDER_IN_USE: {
+    retriable: true,
+    message: (f) => `all connections of the provider ${f.name} (${f.connections}) were in use for ${f.seconds} s`,
+    hint: 'The running services have them: try again later, or allow more `connections` if the account has more.',
+  },
   USAGE_WRONG_VALUE: {
     retriable: false,
     message: (f) => `${f.option} takes ${f.takes}, not "${f.value}"`,
@@ -56,20 +61,20 @@ export const processErrors = defineErrors({
     message: (f) => `${f.command} needs ${f.needs}`,
     hint: 'See `headwater help`, or the command with --help.',
   },
-  GROUP_UNKNOWN: {
-    retriable: false,
-    message: (f) => `${f.group} is not on the list of groups, and nothing of it was ever planned`,
-    hint: 'Mind the spelling: `headwater groups list` shows the groups.',
-  },
   USAGE_CONTRADICTION: {
     retriable: false,
     message: (f) => `${f.options} cannot be given together`,
     hint: 'Give one of them. See `headwater help`.',
   },
+  GROUP_UNKNOWN: {
+    retriable: false,
+    message: (f) => `${f.group} is not on the list of groups, and nothing of it was ever planned`,
+    hint: 'Mind the spelling: `headwater groups list` shows the groups.',
+  },
   GROUP_WISH_DIFFERS: {
     retriable: false,
     message: (f) => `${f.group} is on the list already, with ${f.listed}, not with ${f.asked}`,
-    hint: 'Nothing was changed: what is wanted of a listed group stays as it was said when it was added.',
+    hint: 'Nothing was changed. To want something else, remove the group and add it again: what is indexed stays.',
   },
   KEY_NAME_TAKEN: {
     retriable: false,

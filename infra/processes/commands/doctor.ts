@@ -1,5 +1,5 @@
 import { accessSync, constants, statfsSync } from 'node:fs';
-import { HeadwaterError } from '../../base/errors/index.ts';
+import { HeadwaterError, isHeadwaterError } from '../../base/errors/index.ts';
 import { loadConfig, type Provider, providersOf, unsetVariable } from '../../config/index.ts';
 import { makeFolder } from '../../embedded/makeFolder.ts';
 import { describeDurability, readDurability } from '../../nats/index.ts';
@@ -7,7 +7,7 @@ import { VERSION } from '../build.ts';
 import { type Endpoints, givenEndpoints, knownEndpoints } from '../endpoints.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type CommandContext, withDatabase, withNats } from './client.ts';
-import { withProvider } from './providerPool.ts';
+import { type Asking, withAccounts, withProvider } from './providerPool.ts';
 import { bytesText } from './table.ts';
 
 /** One finding: what was looked at, how it is, and what to do when it is not well. */
@@ -125,8 +125,11 @@ const checkConfiguration = ({ configFile, env }: CommandContext): Promise<Findin
     return ok('configuration', configFile);
   });
 
+/** A range that is being read may take longer: then the account is in use, which says that it works. */
+const IN_USE_MS = 5000;
+
 /** Connects, logs in and asks for what fetching needs. */
-function checkProvider(provider: Provider, signal: AbortSignal): Promise<Finding> {
+function checkProvider(provider: Provider, asking: Asking): Promise<Finding> {
   const check = `provider/${provider.name}`;
   const unset = unsetVariable(provider.user) ?? unsetVariable(provider.pass);
   if (unset !== null) {
@@ -134,7 +137,11 @@ function checkProvider(provider: Provider, signal: AbortSignal): Promise<Finding
     return Promise.resolve(fail(check, 'not asked: its login is not known here', todo));
   }
   return attempt(check, async () => {
-    const format = await withProvider(provider, signal, (connection) => connection.overviewFormat());
+    const format = await withProvider(provider, asking, (connection) => connection.overviewFormat()).catch(noneFree);
+    if (format === null) {
+      const busy = `all ${provider.connections} connections that its account may have are in use by Headwater`;
+      return ok(check, `${provider.host}:${provider.port} was not asked: ${busy}`);
+    }
     const login = provider.user === undefined ? '' : ' and takes the login';
     const text = `${provider.host}:${provider.port} answers${login}; ${format.fields.length} overview fields`;
     if (!provider.insecure) return ok(check, text);
@@ -145,6 +152,17 @@ function checkProvider(provider: Provider, signal: AbortSignal): Promise<Finding
     );
   });
 }
+
+function noneFree(error: unknown): null {
+  if (isHeadwaterError(error, 'PROVIDER_IN_USE')) return null;
+  throw error;
+}
+
+const checkProviders = (context: CommandContext, providers: readonly Provider[]): Promise<readonly Finding[]> =>
+  withAccounts(context, (accounts) => {
+    const asking = { accounts, waitMs: IN_USE_MS, signal: context.signal };
+    return Promise.all(providers.map((p) => checkProvider(p, asking)));
+  });
 
 export async function examine(context: CommandContext): Promise<readonly Finding[]> {
   const providers = providersOf(context.config);
@@ -159,8 +177,7 @@ export async function examine(context: CommandContext): Promise<readonly Finding
     await checkDisk(context),
     await checkNats(context),
     await checkPostgres(context),
-    ...(providers.length === 0 ? [none] : []),
-    ...(await Promise.all(providers.map((p) => checkProvider(p, context.signal)))),
+    ...(providers.length === 0 ? [none] : await checkProviders(context, providers)),
   ];
 }
 

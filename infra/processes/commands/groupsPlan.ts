@@ -8,7 +8,7 @@ import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type CommandContext, withNats } from './client.ts';
 import { matchesGlob } from './glob.ts';
 import { type BackfillOptions, backfillOf, changeList, refuse, withAdded } from './groups.ts';
-import { withProvider } from './providerPool.ts';
+import { type Asking, withAccounts, withProvider } from './providerPool.ts';
 import { countText, tableLines } from './table.ts';
 
 export interface PlanOptions extends BackfillOptions {
@@ -32,6 +32,8 @@ export interface ActiveReading {
   readonly odd: number;
 }
 
+/** How long it waits for a connection that the services leave it. */
+const WAIT_MS = 60_000;
 /** As many as one version of the list holds. */
 const GROUPS_MAX = 20_000;
 const PATTERN_MAX = 200;
@@ -78,7 +80,7 @@ export function planOf(list: GroupList | null, largest: readonly SizedGroup[]): 
   return { add, listed: largest.length - add.length - left.length, left };
 }
 
-async function readActive(provider: Provider, pattern: string, signal: AbortSignal): Promise<ActiveReading> {
+async function readActive(provider: Provider, pattern: string, asking: Asking): Promise<ActiveReading> {
   const groups: SizedGroup[] = [];
   const onGroups = (lines: readonly ActiveGroup[]): void => {
     for (const line of lines) {
@@ -86,7 +88,7 @@ async function readActive(provider: Provider, pattern: string, signal: AbortSign
       if (found) groups.push(found);
     }
   };
-  const { odd } = await withProvider(provider, signal, (connection) => connection.listActive({ onGroups }));
+  const { odd } = await withProvider(provider, asking, (connection) => connection.listActive({ onGroups }));
   return { groups, odd };
 }
 
@@ -97,9 +99,9 @@ async function readActive(provider: Provider, pattern: string, signal: AbortSign
 export async function readGroups(
   providers: readonly Provider[],
   pattern: string,
-  signal: AbortSignal,
+  asking: Asking,
 ): Promise<ActiveReading> {
-  const readings = await Promise.all(providers.map((provider) => readActive(provider, pattern, signal)));
+  const readings = await Promise.all(providers.map((provider) => readActive(provider, pattern, asking)));
   return { groups: readings.flatMap((r) => r.groups), odd: readings.reduce((sum, r) => sum + r.odd, 0) };
 }
 
@@ -145,7 +147,9 @@ export function planGroups(context: CommandContext, options: PlanOptions, json: 
     refuse('--match', `a pattern of 1 to ${PATTERN_MAX} characters`, match);
   const providers = askedProviders(context, options.provider);
   return withNats(context, async (client) => {
-    const { groups, odd } = await readGroups(providers, match, context.signal);
+    const { groups, odd } = await withAccounts(context, (accounts) =>
+      readGroups(providers, match, { accounts, waitMs: WAIT_MS, signal: context.signal }),
+    );
     const largest = largestGroups(groups, top);
     let plan = planOf((await newestList(client.reader)).list, largest);
     let applied = false;

@@ -9,9 +9,10 @@ export interface Pools {
 }
 
 /**
- * The account's connections are shared by two processes: the coordinator holds one (it looks at marks), the fetch
- * process the others, so that together they never pass the account's limit. An account of one connection is lent
- * to each in turn: the coordinator lets go of it after every look.
+ * What each process may have open of an account, so that of two or more neither waits for the other: the coordinator one (it
+ * looks at marks), the fetch process the rest. That all processes together keep the account's limit, commands included, is
+ * what the account's slots are for. One connection is used by both in turn: the coordinator lets go of it after every look,
+ * the fetch process after a range when it is waited for.
  */
 export const connectionsFor = (process: 'coordinator' | 'fetch', limit: number): number =>
   process === 'coordinator' ? 1 : Math.max(1, limit - 1);
@@ -34,7 +35,9 @@ export function openPools(context: ServiceContext, process: 'coordinator' | 'fet
       ...(p.user === undefined ? {} : { account: { user: p.user, pass: p.pass ?? '' } }),
       ...(process === 'coordinator' && p.connections === 1 ? { timeouts: { idleMs: 1 } } : {}),
     };
-    const pool = createNntpPool(settings, context);
+    const { host, port, user = null, connections } = p;
+    const accountSlots = context.accounts.slotsOf({ host, port, user, connections });
+    const pool = createNntpPool(settings, { ...context, accountSlots });
     pools.push(pool);
     return articlesPool(pool, settings);
   });

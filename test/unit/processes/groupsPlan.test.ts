@@ -113,12 +113,13 @@ describe('LIST ACTIVE of the providers', () => {
     `providers:\n${ports.map((p, i) => `  - {name: p${i}, host: 127.0.0.1, port: ${p}, tls: false}`).join('\n')}\n`;
   const providers = (...ports: readonly number[]) => providersOf(parseConfig(yaml(ports), 'f', {}));
   const signal = new AbortController().signal;
+  const asking = { accounts: null, waitMs: 1000, signal };
 
   it('takes 100,000 groups and counts the lines that name none', async () => {
     const lines = Array.from({ length: 100_000 }, (_, i) => `alt.binaries.g${i} ${1000 + i} 1000 y`);
     const odd = ['', 'nonsense', 'alt..x 5 1 y', 'alt.binaries.z five 1 y', 'alt.binaries.\u0007 9 1 y'];
     const { port } = await serving([...lines, ...odd]);
-    const reading = await readGroups(providers(port), 'alt.binaries.g*', signal);
+    const reading = await readGroups(providers(port), 'alt.binaries.g*', asking);
     expect([reading.groups.length, reading.odd]).toEqual([100_000, 5]);
     expect(largestGroups(reading.groups, 2).map((g) => g.group)).toEqual([
       'alt.binaries.g99999',
@@ -131,7 +132,7 @@ describe('LIST ACTIVE of the providers', () => {
     const down = await serving([]);
     await down.stop();
     servers.pop();
-    await expect(readGroups(providers(up.port, down.port), '*', signal)).rejects.toThrow(
+    await expect(readGroups(providers(up.port, down.port), '*', asking)).rejects.toThrow(
       new RegExp(`NNTP_CONNECT_FAILED.*:${down.port}`),
     );
   });
