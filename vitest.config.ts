@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import LongFirst from './test/kit/longFirst.ts';
 
 const SETUP = ['test/kit/setup.ts'];
 const UNIT = ['test/unit/**/*.test.ts', 'test/architecture.test.ts'];
@@ -6,9 +7,14 @@ const UNIT = ['test/unit/**/*.test.ts', 'test/architecture.test.ts'];
 // The full counts run properties twenty times as often.
 const FULL = process.env.HEADWATER_TEST_FULL === '1';
 
+// They keep every core busy for minutes.
+const ALONE = ['test/fault/kill.test.ts', 'test/e2e/innCompression.test.ts'];
+const SERVICES = { setupFiles: SETUP, testTimeout: FULL ? 2_400_000 : 400_000, hookTimeout: 400_000 };
+
 export default defineConfig({
   test: {
     reporters: ['default', './test/kit/countReporter.ts'],
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         test: {
@@ -22,14 +28,22 @@ export default defineConfig({
       },
       {
         test: {
+          ...SERVICES,
           name: 'services',
-          setupFiles: SETUP,
           include: ['test/{contract,story,fault,e2e}/**/*.test.ts'],
-          // Real servers share two cores: one file at a time, after everything that needs none.
-          fileParallelism: false,
+          exclude: ALONE,
+          // Real servers share two cores, but most of these tests wait: for a time-out, a retry, a condition to be gone.
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
-          testTimeout: FULL ? 2_400_000 : 240_000,
-          hookTimeout: 240_000,
+        },
+      },
+      {
+        test: {
+          ...SERVICES,
+          name: 'alone',
+          include: ALONE,
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

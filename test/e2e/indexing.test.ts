@@ -85,7 +85,7 @@ describeWith(['inn2', 'nzbget'], 'a group in INN, indexed, searched and download
     // The file that lacks a part is shown once nothing more can come to it.
     const files = async (set: Posted) => (await found(set))[0]?.attrs.get('files')?.[0];
     const whole = async () => (await files(posted.broken)) === String(posted.broken.files.length);
-    await until('the set that lacks a part to be shown with all of its files', whole, { deadlineMs: 60_000 });
+    await until('the set that lacks a part to be shown with all of its files', whole, { deadlineMs: 120_000 });
     const { stdout } = await headwater.cli(['groups', 'list']);
     for (const group of [LINUX, MISC, QUIET]) expect(stdout).toContain(group);
     expect((await headwater.status()).code).toBe(0);
@@ -148,7 +148,7 @@ describeWith(['inn2', 'nzbget'], 'a group in INN, indexed, searched and download
     const ledger = async () => (await headwater.look()).streams.find((s) => s.stream === 'RANGES')?.last ?? 0;
     const before = await ledger();
     await send({ name: 'A.sign.that.the.marks.were.read', groups: [QUIET] }, 0);
-    await until('a reading of the marks', async () => (await ledger()) > before, { everyMs: 50, deadlineMs: 60_000 });
+    await until('a reading of the marks', async () => (await ledger()) > before, { everyMs: 50, deadlineMs: 120_000 });
     const startedAt = performance.now();
     const late = await send({ name: 'Arch.Linux.2024.04.01-LXI', groups: [LINUX] });
     const crossed = await send({ name: 'Void.Linux.20240314-LXI', groups: [LINUX, MISC] });
@@ -156,7 +156,7 @@ describeWith(['inn2', 'nzbget'], 'a group in INN, indexed, searched and download
     expect(postedMs).toBeLessThan(POLL_SECONDS * 1000);
     const complete = async (set: Posted) => (await found(set)).at(0)?.attrs.get('completion')?.join() === '100';
     await until('both to be listed whole', async () => (await complete(late)) && (await complete(crossed)), {
-      deadlineMs: 60_000,
+      deadlineMs: 120_000,
       everyMs: 200,
     });
     console.log(`posted to searchable: ${Math.round(performance.now() - startedAt)} ms`);

@@ -74,7 +74,7 @@ describe('Ctrl-C while up starts', () => {
     expect(await Promise.race([up.exit, late])).toBe(0);
     expect(up.output()).toContain('stopped');
     await until('all that up started to end', () => seen.filter(isSameRunning).length === 0);
-    const down = await runNode({ args: command('down'), cwd: folder, env: env(), deadlineMs: 60_000 });
+    const down = await runNode({ args: command('down'), cwd: folder, env: env(), deadlineMs: 120_000 });
     expect(down).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing was running') });
   }
 

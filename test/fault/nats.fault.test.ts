@@ -164,8 +164,8 @@ describe('NATS killed in the middle of appending', () => {
       await services.killNats();
       await services.startNats();
     }
-    await until('all work', () => worked.size === planned.length, { deadlineMs: 60_000 });
-    await until('the reader', () => reading.length === planned.length, { deadlineMs: 60_000 });
+    await until('all work', () => worked.size === planned.length, { deadlineMs: 120_000 });
+    await until('the reader', () => reading.length === planned.length, { deadlineMs: 120_000 });
     stop.abort();
     await Promise.all([working, reader, ...acks]);
     expect([...worked].sort()).toEqual([...planned].sort());
@@ -275,7 +275,7 @@ describe('a stream or store that is full', () => {
       }
     })();
     const full = () => connected.conditions.code('stream/CHUNKS') === 'STREAM_FULL';
-    await until('the condition', full, { deadlineMs: 60_000 });
+    await until('the condition', full, { deadlineMs: 120_000 });
     const before = done.count;
     await services.stopNats();
     await services.startNats({ maxFileBytes: 2000 * MB });

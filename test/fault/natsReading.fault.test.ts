@@ -107,7 +107,7 @@ describe('a consumer that disappears', () => {
     await link.jsm.consumers.delete('RANGES', spec.durable);
     await send(2);
     const again = () => got.some((d) => d.event.id === samplePlanned({ group: 'a.b', run: 2 }).id);
-    await until('the second', again, { deadlineMs: 20_000 });
+    await until('the second', again, { deadlineMs: 120_000 });
     stop.abort();
     await working;
   });
@@ -131,7 +131,7 @@ describe('a consumer that disappears', () => {
     await link.jsm.consumers.delete('RANGES', names[0] ?? '');
     await sink.append(samplePlanned({ group: 'a.b', run: 2 }));
     await sink.append(samplePlanned({ group: 'a.b', run: 3 }));
-    await until('the others', () => got.length === 3, { deadlineMs: 20_000 });
+    await until('the others', () => got.length === 3, { deadlineMs: 120_000 });
     stop.abort();
     await reading;
     expect(got).toEqual([1, 2, 3]);

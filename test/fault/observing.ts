@@ -38,7 +38,7 @@ export async function conditionShown(
   hw: Headwater,
   about: string | RegExp,
   code: string,
-  deadlineMs = 40_000,
+  deadlineMs = 180_000,
 ): Promise<Condition> {
   const among = (view: StatusView) => {
     const found = view.conditions.find((c) => isAbout(about, c) && c.code === code);
@@ -52,7 +52,7 @@ export async function conditionShown(
 }
 
 /** Waits until nothing needs attention any more and every service is ready; returns that status. */
-export const untilWell = (hw: Headwater, deadlineMs = 90_000): Promise<StatusView> =>
+export const untilWell = (hw: Headwater, deadlineMs = 180_000): Promise<StatusView> =>
   observing(hw, 'nothing to need attention', deadlineMs, async () => {
     const view = await hw.look();
     if (view.conditions.length > 0) throw new Error(`status shows ${shown(view)}`);
@@ -99,7 +99,7 @@ export async function rangesOf(hw: Headwater, group: string): Promise<readonly R
 const linesOf = (ranges: readonly RangeRow[]): number => ranges.reduce((sum, r) => sum + r.lines, 0);
 
 /** Waits until every range of the group is parsed and they hold `lines` lines together, neither fewer nor more. */
-export async function untilCounted(hw: Headwater, group: string, lines: number, deadlineMs = 90_000): Promise<void> {
+export async function untilCounted(hw: Headwater, group: string, lines: number, deadlineMs = 180_000): Promise<void> {
   const ranges = await observing(hw, `${lines} lines of ${group} to be parsed`, deadlineMs, async () => {
     const all = await rangesOf(hw, group);
     const unparsed = all.filter((r) => r.state !== 'parsed' && r.state !== 'short');
@@ -159,7 +159,7 @@ export async function lasted(hw: Headwater, condition: Condition, ms: number): P
 }
 
 /** Waits until a search finds a release of that name, once. */
-export async function untilFound(hw: Headwater, name: string, deadlineMs = 60_000): Promise<void> {
+export async function untilFound(hw: Headwater, name: string, deadlineMs = 120_000): Promise<void> {
   const found = await observing(hw, `${name} to be found`, deadlineMs, async () => {
     const items = (await hw.search({ q: name })).items.filter((item) => item.title === name);
     return items.length > 0 && items;

@@ -56,14 +56,14 @@ describeWith(['inn2'], 'PostgreSQL going away and coming back', () => {
 
   /** While it is away: 503 for clients, and for whoever asks whether the service is ready; the process itself is well. */
   async function expectUnavailable(hw: Headwater): Promise<void> {
-    await until('/readyz to say no', async () => (await readyz(hw)) === 503, { deadlineMs: 20_000 });
+    await until('/readyz to say no', async () => (await readyz(hw)) === 503, { deadlineMs: 120_000 });
     const answer = await until(
       'a search to be refused',
       async () => {
         const got = await hw.request({ t: 'search', q: 'linux' });
         return got.status !== 200 && got;
       },
-      { deadlineMs: 40_000 },
+      { deadlineMs: 90_000 },
     );
     expect(answer.status).toBe(503);
     expect(answer.text).toContain('<error code="910"');
@@ -97,9 +97,9 @@ describeWith(['inn2'], 'PostgreSQL going away and coming back', () => {
         const view = await hw.look();
         return view.catalog !== null && !serverTrouble(view);
       };
-      await until('PostgreSQL to be up', isUp, { deadlineMs: 60_000 });
+      await until('PostgreSQL to be up', isUp, { deadlineMs: 120_000 });
       process.kill(hw.postgresPid(), 'SIGKILL');
-      await until('its end to be noticed', async () => serverTrouble(await hw.look()), { deadlineMs: 20_000 });
+      await until('its end to be noticed', async () => serverTrouble(await hw.look()), { deadlineMs: 120_000 });
     }
 
     test('that is killed again and again is started each time, and nothing is lost', async () => {

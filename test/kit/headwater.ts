@@ -222,7 +222,7 @@ class Running implements Headwater {
       args: [...this.#program, '--config', this.configFile, ...args],
       cwd: this.folder,
       env: this.#env,
-      deadlineMs: options.deadlineMs ?? 60_000,
+      deadlineMs: options.deadlineMs ?? 120_000,
       onStart: options.onStart,
     });
   }

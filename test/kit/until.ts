@@ -9,7 +9,7 @@ export async function until<T>(
   probe: () => T | Promise<T>,
   options: { readonly deadlineMs?: number; readonly everyMs?: number } = {},
 ): Promise<NonNullable<Exclude<T, false>>> {
-  const deadline = performance.now() + (options.deadlineMs ?? 15_000);
+  const deadline = performance.now() + (options.deadlineMs ?? 60_000);
   let last: unknown;
   for (;;) {
     try {
@@ -23,5 +23,5 @@ export async function until<T>(
     await new Promise((resolve) => setTimeout(resolve, options.everyMs ?? 25));
   }
   const why = last === undefined ? '' : `: ${last instanceof Error ? last.message : String(last)}`;
-  throw new Error(`waited ${options.deadlineMs ?? 15_000} ms for ${what}${why}`);
+  throw new Error(`waited ${options.deadlineMs ?? 60_000} ms for ${what}${why}`);
 }

@@ -135,7 +135,10 @@ describe('a scripted news server', () => {
     await watch(hw, group);
     await untilRead(group, 500);
     news.set(oddGroup(group, 1, 19));
-    await until('the new epoch', async () => (await epochsOf(group)).includes(1), { deadlineMs: 60_000, everyMs: 500 });
+    await until('the new epoch', async () => (await epochsOf(group)).includes(1), {
+      deadlineMs: 120_000,
+      everyMs: 500,
+    });
     news.set(oddGroup(group, 1, 59));
     await untilFound(hw, oddName(30, group));
     await untilFound(hw, oddName(700_200, group));
@@ -148,7 +151,10 @@ describe('a scripted news server', () => {
     await watch(hw, group);
     await untilRead(group, 500);
     news.set(oddGroup(group, 5_000_000, 5_000_009));
-    await until('the new epoch', async () => (await epochsOf(group)).includes(1), { deadlineMs: 60_000, everyMs: 500 });
+    await until('the new epoch', async () => (await epochsOf(group)).includes(1), {
+      deadlineMs: 120_000,
+      everyMs: 500,
+    });
     news.set(oddGroup(group, 5_000_000, 5_000_059));
     await untilFound(hw, oddName(5_000_030, group));
     expectTruth(await rangesOf(hw, group));
