@@ -92,9 +92,7 @@ describeWith(['inn2'], `${LINES} lines in INN`, () => {
       expect(ranges.reduce((sum, r) => sum + r.lines, 0)).toBe(3 * SMALL_LINES);
       for (const { n, proxy } of all) {
         console.log(`${n} allowed: ${proxy.connections.most} at once, ${proxy.connections.total} in all`);
-        // Coordinator and fetch share an account by a fixed split, 1 and n - 1; until connections are leased, an account of a
-        // single one is used by each of them.
-        expect(proxy.connections.most).toBeLessThanOrEqual(Math.max(2, n));
+        expect(proxy.connections.most).toBeLessThanOrEqual(n);
         expect(proxy.connections.total).toBeGreaterThan(0);
       }
       expect(all.at(-1)?.proxy.connections.most).toBeGreaterThan(2);
