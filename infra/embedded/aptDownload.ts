@@ -19,6 +19,7 @@ export interface AptDownload {
   readonly aptFolder?: string;
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs?: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const MOST_SOURCES = 3;
@@ -77,7 +78,8 @@ async function fetchPackage(
   const config = join(folder, 'apt.conf');
   await writeFile(config, privateAptConfig(folder), { mode: 0o644 });
   const deb = join(folder, 'deb');
-  const options = { env: { ...download.env, LC_ALL: 'C' }, cwd: deb, timeoutMs: download.timeoutMs ?? 180_000 };
+  const { signal, timeoutMs = 180_000 } = download;
+  const options = { env: { ...download.env, LC_ALL: 'C' }, cwd: deb, timeoutMs, signal };
   const apt = (...args: string[]) => runCommand('apt-get', ['-q', '-c', config, ...args], options);
   for (const step of [() => apt('update', '--error-on=any'), () => apt('download', download.packageName)]) {
     const done = await step();

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { Account } from './account.ts';
 
 export interface CommandResult {
-  /** Exit status; null when it was killed (time limit) or could not be started. */
+  /** Exit status; null when it was killed (time limit, signal) or could not be started. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -14,6 +14,8 @@ export interface CommandOptions {
   readonly account?: Account | null;
   readonly timeoutMs?: number;
   readonly input?: string;
+  /** Ends it by SIGKILL. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const KEPT_CHARS = 64 * 1024;
@@ -29,6 +31,7 @@ export function runCommand(
       stdio: ['pipe', 'pipe', 'pipe'],
       timeout: options.timeoutMs ?? 30_000,
       killSignal: 'SIGKILL',
+      ...(options.signal ? { signal: options.signal } : {}),
       ...(options.cwd ? { cwd: options.cwd } : {}),
       ...(options.env ? { env: options.env } : {}),
       ...(options.account ? { uid: options.account.uid, gid: options.account.gid } : {}),

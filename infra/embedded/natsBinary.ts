@@ -21,6 +21,8 @@ export interface NatsSearch {
   /** Folders searched after PATH: Debian's are not on the PATH of ordinary users. */
   readonly systemDirs?: readonly string[];
   readonly aptFolder?: string;
+  /** Ends a download. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const SYSTEM_DIRS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin'];
@@ -29,7 +31,7 @@ const SUITES = ['sid', 'trixie'];
 
 /**
  * The server to run: on PATH (>= 2.10), else downloaded before, else from Debian sid, else from Debian trixie.
- * Throws EMBEDDED_NATS_MISSING, which names everything that was passed over and why.
+ * Throws EMBEDDED_NATS_MISSING, which names everything that was passed over and why, or the reason of the signal.
  */
 export async function findNatsBinary(search: NatsSearch): Promise<NatsBinary> {
   const passedOver: string[] = [];
@@ -40,6 +42,8 @@ export async function findNatsBinary(search: NatsSearch): Promise<NatsBinary> {
   if (chosen) return chosen;
   for (const suite of SUITES) {
     const fetched = await fetchBinary(search, suite);
+    // Ctrl-C ends apt too, which then looks as if it had failed.
+    search.signal?.throwIfAborted();
     if ('path' in fetched) return fetched;
     search.log.warn('nats-server could not be fetched', { suite, reason: fetched.reason });
     passedOver.push(fetched.reason);
@@ -89,6 +93,7 @@ async function fetchBinary(search: NatsSearch, suite: string): Promise<NatsBinar
     packageName: 'nats-server',
     suite,
     env: search.env,
+    signal: search.signal,
     ...(search.aptFolder ? { aptFolder: search.aptFolder } : {}),
   };
   const result = await withUnpackedPackage(download, (files) => keepBinary(files, search.cacheDir));

@@ -29,6 +29,8 @@ export interface EmbeddedNatsOptions {
   /** Folders searched after PATH, and apt's folder: tests narrow them. */
   readonly systemDirs?: readonly string[];
   readonly aptFolder?: string;
+  /** Ends the search for a server: what is downloaded then is given up. */
+  readonly signal?: AbortSignal;
 }
 
 export interface EmbeddedNats extends EmbeddedServer {
@@ -102,6 +104,7 @@ async function findBinary(options: EmbeddedNatsOptions, dataDir: string, kept: K
     log: options.log,
     lastVersion: parseVersion(text(kept?.version) ?? ''),
     ...(options.systemDirs ? { systemDirs: options.systemDirs } : {}),
+    signal: options.signal,
     ...(options.aptFolder ? { aptFolder: options.aptFolder } : {}),
   });
   options.log.info('using nats-server', { path: binary.path, version: showVersion(binary.version) });

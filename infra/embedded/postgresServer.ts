@@ -36,6 +36,8 @@ export interface EmbeddedPostgresOptions {
   readonly externalRoot?: string;
   /** Where server binaries may come from, in this order; default machine, apt, npm. */
   readonly sources?: readonly PostgresSource[];
+  /** Ends the search for a server; an installation that runs is finished first. */
+  readonly signal?: AbortSignal;
 }
 
 export interface EmbeddedPostgres extends EmbeddedServer {
@@ -99,7 +101,15 @@ async function findCluster(options: EmbeddedPostgresOptions, dataDir: string, cl
   const externalRoot = options.externalRoot ?? EXTERNAL_ROOT;
   const inPlace = join(dataDir, 'postgres', 'cluster');
   const wantedMajor = await clusterMajor(inPlace);
-  const search = { wantedMajor, folder: inPlace, env, log, ...(options.sources ? { sources: options.sources } : {}) };
+  const { signal } = options;
+  const search = {
+    wantedMajor,
+    folder: inPlace,
+    env,
+    log,
+    signal,
+    ...(options.sources ? { sources: options.sources } : {}),
+  };
   // Before the account: installing the package makes the user `postgres`.
   const found = await findPostgresBinaries(search);
   const account = await postgresAccount(inPlace, log);

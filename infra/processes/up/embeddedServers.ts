@@ -28,6 +28,7 @@ interface Context {
   readonly clock: Clock;
   readonly log: Log;
   readonly conditions: Conditions;
+  readonly signal: AbortSignal;
 }
 
 const STOP_LATE_MS = 10_000;
@@ -103,9 +104,9 @@ async function keep<S extends EmbeddedServer>(
 
 /** Starts what NATS_URL and DATABASE_URL do not name, and keeps it running. */
 export async function startEmbeddedServers(context: Context): Promise<EmbeddedServers> {
-  const { config, env, clock, log } = context;
+  const { config, env, clock, log, signal } = context;
   const given = givenEndpoints(config, env);
-  const common = { dataDir: config.dataDir, log, clock, env };
+  const common = { dataDir: config.dataDir, log, clock, env, signal };
   const gib = config.nats.embeddedMaxGiB;
   const limit = gib === undefined ? {} : { maxFileBytes: Math.round(gib * 2 ** 30) };
   const store = { dataDir: config.dataDir, clock, conditions: context.conditions };

@@ -108,7 +108,7 @@ async function bringUp(parts: Parts, log: Log): Promise<void> {
   const { config, env, print, signal } = context;
   const startedAt = systemClock.now();
   print('starting NATS and PostgreSQL ...');
-  const servers = await startEmbeddedServers({ config, env, clock: systemClock, log, conditions });
+  const servers = await startEmbeddedServers({ config, env, clock: systemClock, log, conditions, signal });
   closers.add(() => servers.stop(SERVER_STOP_MS));
   signal.throwIfAborted();
   writeEndpoints(config.dataDir, servers.endpoints);
