@@ -108,6 +108,12 @@ describe('in a large range ledger, no table that grows is read from end to end',
     'what is short': (tx) =>
       ledger(tx).short(BB, { parsedUpTo: Number.MAX_SAFE_INTEGER as EpochMs, runs: 50, intervals: 1000 }),
     'what is to be tried again': (tx) => ledger(tx).toRetry(BB, 50),
+    'what returns with its group': (tx) => {
+      const open = Array.from({ length: BIG_GROUPS }, (_, n) => {
+        return { group: Group(bigGroup(n)), epoch: Epoch(0), from: 1 };
+      });
+      return ledger(tx).returned(BB, open, 50);
+    },
     'what is wanted': (tx) => ledger(tx).wanted(BB),
     'the state of a run': (tx) => {
       const { lo, hi } = bigRange(9);
