@@ -51,7 +51,8 @@ function settleWorld() {
   const world = processorWorld();
   const all = [control, ranges, chunks, catalog, probes];
   const projections = all.map((projection) => startProjection(projection, db, world.events.log));
-  const context = { ...world, db, log: silentLog, metrics: noMetrics } as unknown as ServiceContext;
+  const config = { indexing: { lateSeconds: 21_600 } };
+  const context = { ...world, config, db, log: silentLog, metrics: noMetrics } as unknown as ServiceContext;
   const start = () => running((signal) => settleService.run(context, () => {}, signal));
   const stop = async () => {
     for (const projection of projections) await projection.stop();
