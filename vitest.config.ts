@@ -20,6 +20,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           isolate: false,
+          maxWorkers: 2,
           include: UNIT,
           setupFiles: SETUP,
           testTimeout: FULL ? 1_200_000 : 60_000,

@@ -38,7 +38,7 @@ describe('the overview generator', () => {
     };
     // Every line draws its kind: at these counts three standard deviations are below a hundredth.
     const more = generate({ ...SMALL, lines: 20_000, readable: 0.6, random: 0.15 });
-    expect(Math.abs(ungrouped(lines) - 0.15)).toBeLessThan(0.01);
+    expect(Math.abs(ungrouped(lines.slice(0, 20_000)) - 0.15)).toBeLessThan(0.01);
     expect(Math.abs(ungrouped(more) - 0.2)).toBeLessThan(0.01);
   });
 
