@@ -130,6 +130,12 @@ const toPath = (pointer: string): Path =>
     .slice(1)
     .map((step) => (/^\d+$/.test(step) ? Number(step) : step.replaceAll('~1', '/').replaceAll('~0', '~')));
 
+const valueAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>(
+    (at, step) => (at as Readonly<Record<string | number, unknown>> | null | undefined)?.[step],
+    value,
+  );
+
 /** What a branch of a union takes, out of the complaint that it was not that. */
 function valuesOf({ keyword, params }: ReturnType<typeof check.Errors>[number]): readonly string[] {
   if (keyword === 'const') return [String(params.allowedValue)];
@@ -149,7 +155,9 @@ function problems(value: unknown): readonly Problem[] {
       return [{ path, unknown: false, reason: `must be one of: ${branches.flatMap(valuesOf).join(', ')}` }];
     }
     if (unions.includes(e.instancePath)) return [];
-    if (e.keyword !== 'required') return [{ path, unknown: false, reason: e.message }];
+    // A key with nothing behind it.
+    const reason = valueAt(value, path) === null ? `is empty, ${e.message}` : e.message;
+    if (e.keyword !== 'required') return [{ path, unknown: false, reason }];
     const missing = (e.params as { requiredProperties: string[] }).requiredProperties;
     return missing.map((key) => ({ path: [...path, key], unknown: false, reason: 'is missing' }));
   });

@@ -12,6 +12,7 @@ import { BatchCutter } from './cutBatches.ts';
 import type { JobRetries } from './jobRetries.ts';
 import { failedEvent, fetchedEvent, type RangeJob, runOf } from './rangeEvents.ts';
 import { readSpans, spansOf } from './readSpans.ts';
+import { Refusals } from './refusals.ts';
 import type { FetchSettings } from './settings.ts';
 import { BatchStore, LostRace } from './storeBatches.ts';
 import { type RangeProgress, readProgress } from './stored.ts';
@@ -70,6 +71,7 @@ async function fetchRest(
   signal: AbortSignal,
 ): Promise<RangeResult | null> {
   const failed = new Set<ProviderName>();
+  const refusals = new Refusals(() => context.retries.first(job.range));
   for (;;) {
     const before = progress.next;
     try {
@@ -77,13 +79,15 @@ async function fetchRest(
         (articles, provider) =>
           readRest(articles, job, progress, context, signal).catch((error: unknown) => {
             failed.add(provider);
-            throw error;
+            throw refusals.blamed(error);
           }),
         signal,
         failed,
       );
       if (used.kind === 'used') return null;
-      return { kind: 'later', delayMs: used.delayMs, reason: 'no provider of the backbone can be used now' };
+      // One that was refused comes after the others: the next trial of the provider is theirs.
+      const delayMs = used.delayMs + (refusals.any ? context.settings.retryMs : 0);
+      return { kind: 'later', delayMs, reason: 'no provider of the backbone can be used now' };
     } catch (error) {
       // A connection that broke under a range that made headway is no failure of the range: it goes on from there at once.
       const again =

@@ -130,7 +130,8 @@ describe('what an operator does by commands', () => {
       '--era',
       '2026',
     );
-    expect(shown).toMatchObject([{ lines: 20, kept: 20, skipped: {} }]);
+    // The NZBs before it came from ranges of their own.
+    expect(shown).toContainEqual(expect.objectContaining({ lines: 20, kept: 20, skipped: {} }));
     expect(await data('ranges', 'list', '--era', '2025')).toEqual([]);
   });
 

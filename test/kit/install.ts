@@ -1,8 +1,9 @@
 /**
  * Installs the Debian packages that the tests against real servers need, and starts none of them.
  *
- *   npx tsx test/kit/install.ts inn2 nzbget par2
+ *   npx tsx test/kit/install.ts [inn2 nzbget par2 zstd]
  *
+ * Without a name: all that the tests use.
  * Quick when all is there. Where root or apt is missing it says so and ends with 0: the tests that need those servers
  * are then skipped with that reason (`requirements.ts`). Ends with 1 when an installation was tried and failed.
  */
@@ -17,9 +18,13 @@ const PARTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   inn2: [['inn2-inews', 'msmtp-mta', 'openssl'], ['inn2']],
   nzbget: [['nzbget']],
   par2: [['par2']],
+  zstd: [['zstd']],
   ngircd: [['ngircd', 'openssl']],
   prometheus: [['prometheus']],
 };
+
+/** What the tests of now need. */
+const USED = ['inn2', 'nzbget', 'par2', 'zstd'] as const;
 
 const APT = ['-o', 'DPkg::Lock::Timeout=300'];
 const POLICY = '/usr/sbin/policy-rc.d';
@@ -142,4 +147,5 @@ function main(parts: readonly string[]): number {
   }
 }
 
-process.exitCode = main(process.argv.slice(2));
+const named = process.argv.slice(2);
+process.exitCode = main(named.length > 0 ? named : USED);

@@ -55,8 +55,13 @@ export function wishOf({ days, since, fromNumber, liveOnly }: BackfillOptions): 
 /** As `wishOf`; without any option everything that the server still has. */
 export const backfillOf = (options: BackfillOptions): Backfill => wishOf(options) ?? { kind: 'all' };
 
+/** A shell that does not know quotes hands them on; no server has a group of such a name. */
+const QUOTED = /^["'`]|["'`]$/;
+
 export const groupOf = (name: string): Group =>
-  isGroup(name) ? Group(name) : refuse('the group', 'a newsgroup name such as alt.binaries.linux.iso', name);
+  isGroup(name) && !QUOTED.test(name)
+    ? Group(name)
+    : refuse('the group', 'a newsgroup name such as alt.binaries.linux.iso', name);
 
 const nextVersion = (list: GroupList | null, entries: readonly GroupEntry[]): GroupList => ({
   origin: 'operator',
@@ -217,7 +222,8 @@ export const listGroups = (context: CommandContext, json: boolean): Promise<Exit
       (e.spans.length > 0 ? e.spans : [null]).map((span) => [
         e.rank,
         e.group,
-        e.removed ? 'off' : wishText(e.backfill),
+        // What is over was read for a wish that may have been another.
+        e.removed ? 'off' : span !== null && span.to !== null ? 'ended' : wishText(e.backfill),
         span?.backbone ?? 'not read yet',
         span?.from ?? null,
         span?.liveFrom ?? null,

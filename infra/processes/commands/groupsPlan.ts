@@ -44,7 +44,7 @@ const WITHOUT_ARTICLES = /^[xj=]/;
 export function sized(active: ActiveGroup, pattern: string, provider: ProviderName): SizedGroup | null {
   const { group, high, low, status } = active;
   if (high < low || WITHOUT_ARTICLES.test(status) || !matchesGlob(pattern, group)) return null;
-  return { group, articles: high - low, provider };
+  return { group, articles: high - low + 1, provider };
 }
 
 /**

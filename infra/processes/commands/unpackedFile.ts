@@ -52,7 +52,9 @@ export async function* unpackedFile(file: string, onRead: (bytes: number) => voi
 /** Bytes of the file as it lies there. Throws IMPORT_FILE_UNREADABLE. */
 export function fileSize(file: string): number {
   try {
-    return statSync(file).size;
+    const found = statSync(file);
+    if (found.isDirectory()) throw new Error('it is a folder');
+    return found.size;
   } catch (error) {
     throw unreadable(file, error);
   }

@@ -77,6 +77,7 @@ describe('the configuration', () => {
   it.each([
     ['indexing:\n  order: random', '"indexing.order" must be one of: oldest, newest'],
     ['log:\n  level: 7', '"log.level" must be one of: debug, info, warn, error'],
+    [provider('pass:'), '"providers[0].pass" is empty, must be string'],
     [provider('tls: maybe'), '"providers[0].tls" must be one of: true, false, starttls'],
   ])('lists what a key may be (%#)', (text, words) => {
     expect(refusal(text).message).toContain(words);

@@ -133,7 +133,7 @@ describe('the options of groups add', () => {
     expect(exitCodeOf(refused)).toBe(EXIT.usage);
   });
 
-  it.each(['', 'a b', 'alt..x', '*', 'alt.>'])('the name %j is no group', (name) => {
+  it.each(['', 'a b', 'alt..x', '*', 'alt.>', "'alt.x'", '"alt.x"'])('the name %j is no group', (name) => {
     expect(() => groupOf(name)).toThrow(/USAGE_WRONG_VALUE/);
   });
 });

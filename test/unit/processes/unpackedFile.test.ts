@@ -122,4 +122,8 @@ describe('a file to import', () => {
     writeFileSync(path('own'), packed);
     expect((await read('own')).bytes.equals(text)).toBe(true);
   });
+
+  it('is none where a folder is named', () => {
+    expect(() => fileSize(tmpdir())).toThrow(/IMPORT_FILE_UNREADABLE: .*it is a folder/);
+  });
 });

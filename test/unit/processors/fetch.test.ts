@@ -1,37 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { runFetch } from '../../../processors/fetch/fetchService.ts';
 import { openFrame } from '../../../processors/fetch/frame.ts';
-import { DEFAULT_FETCH_SETTINGS, type FetchSettings } from '../../../processors/fetch/settings.ts';
 import { makeEvent } from '../../../streams/events/index.ts';
 import { overviewBatch } from '../../../streams/events/overview.ts';
-import { type PlannedRange, rangePlanned } from '../../../streams/events/ranges.ts';
-import { ArticleNumber, Backbone, Epoch, EpochMs, type FetchLane, Group, RangeId } from '../../../streams/ids.ts';
+import { ArticleNumber, EpochMs } from '../../../streams/ids.ts';
 import { fetchConsumer } from '../../../streams/topology.ts';
+import { backbone, failures, fetched, plan, range, settings, start, unfinished } from '../../kit/fetchWorld.ts';
 import { MemoryProvider } from '../../kit/memoryArticles.ts';
 import { type ProcessorWorld, processorWorld, running } from '../../kit/processorWorld.ts';
 import { pass, passUntil, settle } from '../../kit/timePasses.ts';
-
-const backbone = Backbone('main');
-const settings: FetchSettings = {
-  ...DEFAULT_FETCH_SETTINGS,
-  batch: { lines: 1000, rawBytes: 3_000_000 },
-  spanNumbers: 700,
-};
-
-const range = (lo: number, hi: number, group = 'a.b', run = 1): PlannedRange => {
-  const ends = { lo: ArticleNumber(lo), hi: ArticleNumber(hi) };
-  return { group: Group(group), epoch: Epoch(0), rangeId: RangeId.of(Epoch(0), ends.lo, ends.hi), ...ends, run };
-};
-const plan = async (world: ProcessorWorld, ranges: PlannedRange[], lane: FetchLane = 'backfill') => {
-  const data = { lane, backbone, ranges, listVersion: 3, garbageVersion: 0 };
-  await world.events.append(makeEvent(rangePlanned, EpochMs(world.clock.now()), data));
-};
-const start = (world: ProcessorWorld, pools: readonly MemoryProvider[], own = settings) =>
-  running((signal) => runFetch(pools, world, signal, own));
-const fetched = (world: ProcessorWorld) => world.events.events('RANGES', 'range.fetched').map(({ data }) => data);
-const failures = (world: ProcessorWorld) => world.events.events('RANGES', 'range.failed').map(({ data }) => data);
-const unfinished = (world: ProcessorWorld, lane: FetchLane = 'backfill') =>
-  world.events.consumer(fetchConsumer(lane, backbone)).unfinished;
 
 /** The lines of OVERVIEW as a parser would get them: the listed batches of a fetched range in order. */
 const linesOf = (world: ProcessorWorld, index = 0): string => {
