@@ -263,7 +263,7 @@ describe('dates that cannot be read', () => {
     const loop = start(world, [provider]);
     const list = async () => (await world.groupLists.current())!.entries.map((e) => e.spans.length);
     await passUntil(world.clock, 'the other to join', async () => (await list())[1] === 1);
-    await pass(world.clock, 2 * HOUR, 15_000);
+    await pass(world.clock, 2 * HOUR, 30_000);
     expect(await list()).toEqual([0, 1]);
     expect(provider.spans.length).toBeLessThan(12);
     expect(world.events.events('RANGES', 'range.marks').length).toBeGreaterThan(10);
