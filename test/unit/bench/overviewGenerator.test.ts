@@ -12,7 +12,8 @@ import {
 const generate = (options: Partial<OverviewOptions>): string[] => [...generateOverview(options)];
 
 /** Small posts, so that a short listing holds many. */
-const SMALL: Partial<OverviewOptions> = { lines: 60_000, seed: 5, volumeScale: 0.05 };
+const FAST = process.env.HEADWATER_TEST_FAST === '1';
+const SMALL: Partial<OverviewOptions> = { lines: FAST ? 20_000 : 60_000, seed: 5, volumeScale: 0.05 };
 const lines = generate(SMALL);
 const fields = lines.map((line) => line.split('\t'));
 

@@ -7,6 +7,7 @@ import { Adler32, Crc32 } from '../../../infra/nntp/checksums.ts';
 import { PackedBlock } from '../../../infra/nntp/packedBlock.ts';
 import { compressedParts, REPLY_FORMS, type ReplyForm, yencMember } from '../../kit/compressedReply.ts';
 import { blockReply } from '../../kit/fakeNews.ts';
+import { EVERY, propertyRuns } from '../../kit/propertyRuns.ts';
 
 const LIMITS = { lineBytes: 1 << 16, inflatedBytes: 1 << 24 };
 const NEXT = Buffer.from('423 nothing there\r\n');
@@ -64,7 +65,7 @@ describe('a compressed block', () => {
         const read = await unpack(Buffer.concat([whole, next]), cuts);
         expect(read).toEqual({ text: onWire(lines), rest: `${after}${next}` });
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     );
   });
 
@@ -108,7 +109,7 @@ describe('a compressed block', () => {
   it.each(REPLY_FORMS)('that ends early never passes for a whole one (%s)', async (form) => {
     const lines = Array.from({ length: 40 }, (_, i) => `${i + 1}\tsubject ${i * 7919}`);
     const packed = member(form, lines).member;
-    for (let length = 1; length < packed.length; length += 3) {
+    for (let length = 1; length < packed.length; length += 3 * EVERY) {
       const followed = Buffer.concat([packed.subarray(0, length), Buffer.from('.\r\n'), NEXT]);
       const read = await unpack(followed).catch((error: unknown) => error);
       expect(read === null || read instanceof BrokenReply, `cut at ${length}`).toBe(true);
@@ -120,7 +121,7 @@ describe('a compressed block', () => {
     async (form) => {
       const lines = Array.from({ length: 30 }, (_, i) => `${i + 1}\tsubject ${i * 104_729}`);
       const { whole } = member(form, lines);
-      for (let at = 0; at < whole.length; at += 2) {
+      for (let at = 0; at < whole.length; at += 2 * EVERY) {
         const spoiled = Buffer.from(whole);
         spoiled[at] = (spoiled[at] ?? 0) ^ (1 << (at % 8));
         const read = await unpack(spoiled).catch((error: unknown) => error);
