@@ -72,13 +72,12 @@ export class Exchange {
     return open && this.#jobs.length === 0 && this.#reader.buffered === 0;
   }
 
-  /** Bytes received beyond the last reply; they must be none where the transport is about to change. */
-  get unread(): number {
-    return this.#reader.buffered;
-  }
-
-  /** Takes out what was received beyond the last reply and is no text: the first bytes of a stream that starts there. */
-  takeUnread(): Buffer {
+  /**
+   * Leaves the transport to whoever reads it from here on, in another form, and gives them what was received beyond the last
+   * reply. The deadline of this exchange would still be slept for, and keep the process alive.
+   */
+  handOver(): Buffer {
+    this.#watchdog.stop();
     return this.#reader.takeRest();
   }
 

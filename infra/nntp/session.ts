@@ -81,8 +81,7 @@ async function open(
       exchange = session.newExchange(transport);
     }
     const capabilities = await login(exchange, session);
-    const deflate = (plain: Exchange) =>
-      session.newExchange(new DeflateTransport(transport, plain.takeUnread(), server));
+    const deflate = (plain: Exchange) => session.newExchange(new DeflateTransport(transport, plain.handOver(), server));
     const plain = { exchange, compression: 'none' } as const;
     const agreed = compress ? await negotiate(exchange, capabilities, { server, choice, deflate }) : plain;
     return new Connection(agreed.exchange, capabilities, {
@@ -107,7 +106,7 @@ async function open(
 async function startTls(plain: Exchange, transport: SocketTransport, session: Session): Promise<SocketTransport> {
   await askStartTls(plain, session);
   // Anything that came behind the 382 was not protected: taking it for a reply would trust whoever wrote it.
-  if (plain.unread > 0) {
+  if (plain.handOver().length > 0) {
     throw nntpError('NNTP_CONNECTION_CLOSED', session.server, { reason: 'plain text after the TLS upgrade' });
   }
   return await upgradeTransport(transport, session);

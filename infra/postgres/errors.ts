@@ -28,7 +28,7 @@ const NETWORK =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT)$/;
 /** What pg says, without a code, when the connection went away under a query or could not be made in time. */
 const GONE =
-  /connection terminated|terminated unexpectedly|timeout exceeded when trying to connect|client has encountered a connection error|not queryable|connection error|query read timeout/i;
+  /connection terminated|terminated unexpectedly|timeout exceeded when trying to connect|timeout expired|client has encountered a connection error|not queryable|connection error|query read timeout/i;
 
 function codeOf(error: Error & { code?: unknown }): ErrorCode | null {
   const code = typeof error.code === 'string' ? error.code : '';

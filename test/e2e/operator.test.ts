@@ -140,7 +140,7 @@ describe('what an operator does by commands', () => {
     const before = await list();
     const shown = await run('groups', 'plan', '--top', '5');
     expect(shown.code).toBe(0);
-    expect(shown.stdout).toMatch(/alt\.binaries\.big +8,999 +fake\n.*alt\.binaries\.small +9 +fake\n/);
+    expect(shown.stdout).toMatch(/alt\.binaries\.big +9,000 +fake\n.*alt\.binaries\.small +10 +fake\n/);
     expect(shown.stdout).toContain('1 line of LIST ACTIVE named no usable group');
     expect(shown.stdout).toContain('would add 2 groups; nothing is changed without --apply');
     expect(await list()).toEqual(before);

@@ -26,7 +26,7 @@ export async function endAll(): Promise<void> {
   for (const end of ends.splice(0).reverse()) await end();
 }
 
-/** A pool at a fake server, with everything that it logs, counts and reports; `time` moves its clock. */
+/** A pool at a fake server, with everything that it logs, counts and reports; `time` moves its clock and counts who sleeps. */
 export async function startCompressing(
   compression: FakeCompression,
   changes: ProviderChanges = {},
@@ -39,11 +39,15 @@ export async function startCompressing(
   const quiet = () => {};
   const log: Log = { debug: quiet, info: quiet, warn: (m) => void warnings.push(m), error: quiet, child: () => log };
   const metrics = { count: (name: string) => void counted.push(name), gauge: quiet, observe: quiet };
-  const time = { ahead: 0 };
+  const time = { ahead: 0, sleepers: 0 };
   const clock = {
-    ...systemClock,
     now: () => systemClock.now() + time.ahead,
-    sleep: systemClock.sleep.bind(systemClock),
+    sleep: (ms: number, signal?: AbortSignal) => {
+      time.sleepers++;
+      return systemClock.sleep(ms, signal).finally(() => {
+        time.sleepers--;
+      });
+    },
   };
   const pool = createNntpPool(providerAt(server, changes), { clock, log, metrics, conditions });
   ends.push(

@@ -28,6 +28,17 @@ describe('a connection that is compressed as a whole', () => {
     await until('the server to hear QUIT', () => server.commands.at(-1) === 'QUIT');
   });
 
+  it.each([{ deflate: true }, {}])(
+    'leaves no deadline behind that would hold up the end of a process (%j)',
+    async (offer) => {
+      const { pool, time } = await start(offer);
+      expect(await readAll(pool)).toBe(wanted(1, HIGH));
+      expect(time.sleepers).toBeGreaterThan(0);
+      await pool.close();
+      await until('nobody to sleep', () => time.sleepers === 0, { deadlineMs: 5000 });
+    },
+  );
+
   it('takes what comes together with the 206 for its first bytes', async () => {
     const emptyBlock = Buffer.from([0, 0, 0, 0xff, 0xff]);
     const bytes = Buffer.concat([Buffer.from('206 on\r\n'), emptyBlock]);

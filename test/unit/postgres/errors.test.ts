@@ -35,6 +35,7 @@ describe('what pg throws', () => {
 
   it('without a code is known by its text', () => {
     expect(codeOf(new Error('Connection terminated unexpectedly'))).toBe('POSTGRES_UNAVAILABLE');
+    expect(codeOf(new Error('timeout expired'))).toBe('POSTGRES_UNAVAILABLE');
     expect(codeOf(new Error('timeout exceeded when trying to connect'))).toBe('POSTGRES_UNAVAILABLE');
     expect(codeOf(new TypeError('x is not a function'))).toBe('defect');
   });
