@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The whole check. `all`: lint, types, every test, on real servers. `fast`: the tests that need no server, in half a minute
+# The whole check. `all`: lint, types, every test, on real servers. `fast`: tests that need no server, as many as half a minute takes
 # (`make lint` has lint and types). Ends with the line `N passed, N failed, N skipped` of test/kit/countReporter.ts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
