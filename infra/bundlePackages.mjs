@@ -8,13 +8,13 @@ import { build } from 'esbuild';
 /** The entries of each package that the sources import; one build for each, so that they share their state. */
 const PACKAGES = { typebox: ['typebox', 'typebox/compile', 'typebox/value', 'typebox/system'] };
 
-const fileOf = (entry) => `${entry.split('/')[1] ?? 'index'}.js`;
+const nameOf = (entry) => entry.split('/')[1] ?? 'index';
 
 for (const [name, entries] of Object.entries(PACKAGES)) {
   const folder = join('dist/node_modules', name);
   mkdirSync(folder, { recursive: true });
   await build({
-    entryPoints: entries.map((entry) => ({ in: entry, out: fileOf(entry).replace(/\.js$/, '') })),
+    entryPoints: entries.map((entry) => ({ in: entry, out: nameOf(entry) })),
     outdir: folder,
     bundle: true,
     splitting: true,
@@ -24,7 +24,7 @@ for (const [name, entries] of Object.entries(PACKAGES)) {
     logLevel: 'warning',
   });
   const { version, license } = JSON.parse(readFileSync(join('node_modules', name, 'package.json'), 'utf8'));
-  const exports = Object.fromEntries(entries.map((entry) => [`.${entry.slice(name.length)}`, `./${fileOf(entry)}`]));
+  const exports = Object.fromEntries(entries.map((entry) => [`.${entry.slice(name.length)}`, `./${nameOf(entry)}.js`]));
   writeFileSync(
     join(folder, 'package.json'),
     `${JSON.stringify({ name, version, license, type: 'module', exports })}\n`,

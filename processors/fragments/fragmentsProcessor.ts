@@ -60,12 +60,12 @@ class FragmentsRounds {
     let after: UnitCursor | null = null;
     do {
       const page: UnitPage = await this.#ports.units.page(true, this.#settings.completeUnits, after);
-      await this.#close('complete', page, signal);
+      await this.#close(page, signal);
       after = page.next;
     } while (after !== null);
     this.#tooLarge.walked('complete');
     const page = await this.#ports.units.page(false, this.#settings.otherUnits, this.#others);
-    await this.#close('others', page, signal);
+    await this.#close(page, signal);
     this.#others = page.next;
     if (this.#others === null) this.#tooLarge.walked('others');
   }
@@ -80,12 +80,12 @@ class FragmentsRounds {
     return comparePositions(await units.position(), this.#barrier) >= 0;
   }
 
-  async #close(kind: 'complete' | 'others', page: UnitPage, signal: AbortSignal): Promise<void> {
+  async #close(page: UnitPage, signal: AbortSignal): Promise<void> {
     const due: DueUnit[] = [];
     const resolutions = new Map<string, Resolution>();
     for (const unit of page.units) {
       if (unit.payloadBytes > UNIT_BYTES_MAX) {
-        this.#tooLarge.meet(kind, unit);
+        this.#tooLarge.meet(unit);
         continue;
       }
       const rule = unit.complete

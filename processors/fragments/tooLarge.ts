@@ -18,8 +18,8 @@ export class TooLargeUnits {
     this.#conditions = conditions;
   }
 
-  meet(kind: Kind, { group, fileHash, payloadBytes: bytes }: OpenUnit): void {
-    this.#met[kind] = true;
+  meet({ group, fileHash, complete, payloadBytes: bytes }: OpenUnit): void {
+    this.#met[complete ? 'complete' : 'others'] = true;
     this.#open = true;
     this.#conditions.report(ABOUT, new HeadwaterError('FRAGMENTS_MERGE_TOO_LARGE', { group, fileHash, bytes }));
   }

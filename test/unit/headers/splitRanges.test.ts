@@ -9,8 +9,6 @@ import { Random } from '../../bench/random.ts';
 import { propertyRuns } from '../../kit/propertyRuns.ts';
 import { OWN, parse, rangeOf, recordsOf } from '../../kit/rangeLines.ts';
 
-const FAST = process.env.HEADWATER_TEST_FAST === '1';
-
 type Records = ReturnType<typeof recordsOf>;
 
 /** What a catalog would know of one release, whoever told it. */
@@ -160,9 +158,7 @@ describe('a history cut into ranges', { timeout: 600_000 }, () => {
     );
   });
 
-  // Ranges that long take ten seconds: not where it has to be quick.
-  const itTakesLong = FAST ? () => {} : it;
-  itTakesLong('also where ranges are so long that most of their files lie near no edge', () => {
+  it('also where ranges are so long that most of their files lie near no edge', () => {
     const lines = listing(130_000, 11, { volumeScale: 1, missing: 0.0005 });
     const whole = parseRanges(lines, [])[0]!;
     const incomplete = whole.releases.filter(({ contribution: c }) => c.filesComplete < c.files);
