@@ -113,4 +113,5 @@ export const configSchema = Type.Object(
 
 /** The configuration with every default filled in. */
 export type Config = Static<typeof configSchema>;
+export type BackfillOrder = Config['indexing']['order'];
 export type ProviderConfig = Static<typeof providerSchema>;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { HeadwaterError } from '../base/errors/index.ts';
-import { loadConfig, type Secrets } from '../config/index.ts';
+import { type BackfillOrder, loadConfig, type Secrets, withOrder } from '../config/index.ts';
 import { VERSION } from './build.ts';
 import type { CommandContext } from './commands/client.ts';
 import type { Explainable } from './commands/explain.ts';
@@ -21,7 +21,12 @@ import { stopOnSignals } from './stopOnSignals.ts';
 
 // Commands are imported when they are called: a service that starts, or a short command, loads only what it needs.
 const PROGRAM = fileURLToPath(import.meta.url);
+const backfillOrder = () =>
+  new Option('--order <order>', 'begin backfill with the oldest or the newest year, instead of indexing.order').choices(
+    ['oldest', 'newest'],
+  );
 const json = () => new Option('--json', 'print data instead of text').default(false);
+type Ordered = { readonly order?: BackfillOrder };
 type Json = { readonly json: boolean };
 
 const say = (line: string): void => {
@@ -188,7 +193,10 @@ function addProcessCommands(
   program
     .command('up')
     .description('run everything in the foreground')
-    .action(() => run(async (c) => (await import('./up/up.ts')).up({ ...c, ...base }), 'required'));
+    .addOption(backfillOrder())
+    .action((options: Ordered) =>
+      run(async (c) => (await import('./up/up.ts')).up({ ...c, ...base, ...options }), 'required'),
+    );
   program
     .command('down')
     .description('stop what runs on this data folder')
@@ -197,16 +205,24 @@ function addProcessCommands(
     .command('run <service>')
     .description(`run one service: ${Object.keys(SERVICES).join(', ')}`)
     .option('--bare', 'do not start it again when it ends', false)
-    .action(async (name: string, options: { bare: boolean }) => {
+    .addOption(backfillOrder())
+    .action(async (name: string, { bare, order }: Ordered & { bare: boolean }) => {
       const load = Object.hasOwn(SERVICES, name) ? SERVICES[name as keyof typeof SERVICES] : undefined;
       if (!load) {
         const fields = { option: 'run', takes: Object.keys(SERVICES).join(', '), value: name };
         throw new HeadwaterError('USAGE_WRONG_VALUE', fields);
       }
+      if (order && name !== 'coordinator') {
+        throw new HeadwaterError('USAGE_WRONG_VALUE', {
+          option: '--order',
+          takes: 'the coordinator only',
+          value: name,
+        });
+      }
       const c = context('required');
-      process.exitCode = await (options.bare
-        ? (await import('./service.ts')).runService(await load(), c.config, c.env)
-        : (await import('./up/runWithRestarts.ts')).runWithRestarts(name, { ...c, ...base }));
+      process.exitCode = await (bare
+        ? (await import('./service.ts')).runService(await load(), withOrder(c.config, order), c.env)
+        : (await import('./up/runWithRestarts.ts')).runWithRestarts(name, { ...c, ...base, order }));
     });
   program
     .command('status')

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wasmZstd } from '../../streams/codec/zstd.ts';
-import { blockReply } from '../kit/fakeNews.ts';
+import { blockReply, type FakeGroup } from '../kit/fakeNews.ts';
 import { type Headwater, startHeadwater } from '../kit/headwater.ts';
 import { parseNzb } from '../kit/newznabClient.ts';
 import { type FakeNntp, startFakeNntp } from '../kit/nntpServer.ts';
+import { until } from '../kit/until.ts';
 
 const POSTED_AT = 1_780_000_000;
 const DEADLINE_MS = 240_000;
@@ -49,6 +50,21 @@ const overview = Array.from({ length: 20 }, (_, i) => {
   const date = new Date((POSTED_AT + i) * 1000).toUTCString();
   return `${i + 100}\t"Another.Disc.2026.rar" yEnc (${i + 1}/20)\tme\t${date}\t<o${i}@news.example>\t\t700000\t5\r\n`;
 }).join('');
+/** A group with a thousand articles in each of four years. */
+const YEARS = [2019, 2020, 2021, 2022];
+const YEAR_NUMBERS = 1000;
+const oldGroup: FakeGroup = {
+  name: 'alt.binaries.years',
+  low: 1,
+  high: YEARS.length * YEAR_NUMBERS,
+  overview: new Map(
+    Array.from({ length: YEARS.length * YEAR_NUMBERS }, (_, i) => {
+      const date = new Date(Date.UTC(YEARS[Math.floor(i / YEAR_NUMBERS)]!, 5, 1, 0, 0, i % YEAR_NUMBERS));
+      return [i + 1, `${i + 1}\t"y${i}.rar" yEnc (1/1)\tme\t${date.toUTCString()}\t<y${i}@news.example>\t\t700\t5`];
+    }),
+  ),
+};
+
 describe('what an operator does by commands', () => {
   let news: FakeNntp;
   let headwater: Headwater;
@@ -71,9 +87,11 @@ describe('what an operator does by commands', () => {
   beforeAll(async () => {
     const active = ['alt.binaries.small 110 101 y', 'alt.binaries.big 9000 1 y', 'odd', 'alt.text 99999 1 y'];
     const list = { on: /^LIST ACTIVE/, act: { do: 'send' as const, bytes: blockReply('215 groups', active) } };
-    news = await startFakeNntp({ news: { groups: [] }, rules: [list] });
+    news = await startFakeNntp({ news: { groups: [oldGroup] }, rules: [list] });
     const providers = [{ name: 'fake', host: news.host, port: news.port, tls: false, connections: 2 }];
-    headwater = await startHeadwater({ config: { sample: false, providers } });
+    const indexing = { backfillRangeNumbers: YEAR_NUMBERS, outstandingRangesMax: 1, pollSeconds: 1 };
+    const upArguments = ['--order', 'newest'];
+    headwater = await startHeadwater({ config: { sample: false, providers, indexing }, upArguments });
     mkdirSync(path('nzbs'));
     writeFileSync(path('nzbs/a.nzb'), nzb(files.slice(0, 2)));
     writeFileSync(path('nzbs/b.nzb.gz'), gzipSync(nzb(files.slice(2))));
@@ -176,5 +194,25 @@ describe('what an operator does by commands', () => {
     expect((await run('ranges', 'retry')).code).toBe(2);
     const misspelt = await run('ranges', 'retry', '--group', 'alt.binaries.linus');
     expect([misspelt.code, misspelt.stdout, misspelt.stderr]).toEqual([1, '', expect.stringMatching(/^GROUP_UNKNOWN/)]);
+  });
+
+  it('begins backfill with the newest year when `up` is told so, whatever the configuration says', async () => {
+    expect((await run('groups', 'add', oldGroup.name)).code).toBe(0);
+    type Range = { lane: string; era: number; state: string; plannedAt: number };
+    const backfill = async () => {
+      const all = await data<readonly Range[]>('ranges', 'list', '--group', oldGroup.name);
+      const ranges = all.filter((range) => range.lane === 'backfill');
+      return ranges.length === YEARS.length && ranges.every((range) => range.state === 'parsed') ? ranges : null;
+    };
+    const ranges = await until('every year to be parsed', backfill, { deadlineMs: DEADLINE_MS, everyMs: 1000 });
+    const inOrder = ranges.toSorted((a, b) => a.plannedAt - b.plannedAt).map((range) => range.era);
+    expect(inOrder).toEqual(YEARS.toReversed());
+  });
+
+  it('takes the order of backfill only where it has an effect', async () => {
+    const misplaced = await run('run', 'api', '--order', 'newest');
+    expect([misplaced.code, misplaced.stderr]).toEqual([2, expect.stringMatching(/^USAGE_WRONG_VALUE: --order takes/)]);
+    const misspelt = await run('run', 'coordinator', '--order', 'sideways');
+    expect([misspelt.code, misspelt.stderr]).toEqual([2, expect.stringContaining('oldest, newest')]);
   });
 });

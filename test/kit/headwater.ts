@@ -18,6 +18,8 @@ export interface HeadwaterOptions {
   /** headwater.yaml as data; `dataDir` and `api.port` are filled in. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly env?: NodeJS.ProcessEnv;
+  /** Options of `up` itself. */
+  readonly upArguments?: readonly string[];
   /** Default: the compiled program when it is up to date, else the sources. */
   readonly program?: ProgramKind;
   /** From the start of `up` to its banner; default 120,000 ms. */
@@ -149,7 +151,7 @@ class Running implements Headwater {
     const startedAt = performance.now();
     const from = this.output().length;
     const output = openSync(this.#outputFile, 'a', 0o644);
-    const command = [...this.#program, '--config', this.configFile, 'up'];
+    const command = [...this.#program, '--config', this.configFile, 'up', ...(this.#options.upArguments ?? [])];
     const [program, args] = asUser(undefined, process.execPath, command);
     const stdio: ['ignore', number, number] = ['ignore', output, output];
     const child = spawn(program, args, { cwd: this.folder, env: this.#env, detached: true, stdio });

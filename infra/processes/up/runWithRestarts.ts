@@ -7,12 +7,14 @@ import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { createLog } from '../log.ts';
 import { openRotatingFile } from '../rotatingFile.ts';
 import { runChildService } from './childService.ts';
+import { type ServiceWishes, serviceArguments } from './serviceArguments.ts';
 
 const STOP_MS = 12_000;
 
 interface RunContext extends CommandContext {
   readonly program: string;
   readonly execArgv: readonly string[];
+  readonly order?: ServiceWishes['order'];
 }
 
 /** `headwater run <service>`: one child, started again when it ends, its log also on standard error. */
@@ -24,7 +26,7 @@ export async function runWithRestarts(name: string, context: RunContext): Promis
   const child = runChildService({
     name,
     program: context.program,
-    args: [...(context.configFile ? ['--config', context.configFile] : []), 'run', name, '--bare'],
+    args: serviceArguments(name, context),
     execArgv: context.execArgv,
     env: context.env,
     logFile,

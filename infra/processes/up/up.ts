@@ -21,6 +21,7 @@ import { startEmbeddedServers } from './embeddedServers.ts';
 import { firstKey } from './firstKey.ts';
 import { loadSample } from './loadSample.ts';
 import { lockDataFolder } from './lock.ts';
+import { type ServiceWishes, serviceArguments } from './serviceArguments.ts';
 import { UP_SERVICES } from './table.ts';
 import { terminalLine } from './terminal.ts';
 import { untilReady } from './untilReady.ts';
@@ -43,6 +44,7 @@ class Closers {
 interface UpContext extends CommandContext {
   readonly program: string;
   readonly execArgv: readonly string[];
+  readonly order?: ServiceWishes['order'];
 }
 
 interface Parts {
@@ -52,13 +54,13 @@ interface Parts {
 }
 
 function startServices({ context, conditions, closers }: Parts): readonly ChildService[] {
-  const { config, configFile, env, print } = context;
+  const { config, env, print } = context;
   const services = UP_SERVICES.map((name) => {
     const logFile = openRotatingFile(join(config.dataDir, 'logs', `${name}.log`));
     const service = runChildService({
       name,
       program: context.program,
-      args: [...(configFile ? ['--config', configFile] : []), 'run', name, '--bare'],
+      args: serviceArguments(name, context),
       execArgv: context.execArgv,
       env,
       logFile,
