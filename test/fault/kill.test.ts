@@ -2,7 +2,7 @@ import { afterAll, beforeAll, type ExpectStatic, expect, it } from 'vitest';
 import { generateOverview } from '../bench/overviewGenerator.ts';
 import { Random } from '../bench/random.ts';
 import { describeWith } from '../kit/describeWith.ts';
-import { type Headwater, startHeadwater } from '../kit/headwater.ts';
+import { briefly, type Headwater, startHeadwater } from '../kit/headwater.ts';
 import { differences, type IndexedState, indexedState } from '../kit/indexedState.ts';
 import { type Inn, startInn } from '../kit/inn.ts';
 import { overviewForInn } from '../kit/overviewForInn.ts';
@@ -80,7 +80,8 @@ describeWith(['inn2'], `kill -9 in the middle of indexing ${LINES} lines`, () =>
   async function killAt(headwater: Headwater, victim: Victim, share: number, expected: ExpectStatic): Promise<void> {
     const enough = async () => {
       const view = await headwater.look();
-      return finished(view.ranges) >= share * total ? view : null;
+      if (finished(view.ranges) < share * total) throw new Error(briefly(view));
+      return view;
     };
     const view = await until(`${Math.round(share * 100)} % to be parsed`, enough, { deadlineMs: 300_000, everyMs: 20 });
     const killed = victimsOf(headwater, victim);

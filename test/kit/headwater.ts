@@ -90,6 +90,15 @@ export const isIdle = (view: StatusView): boolean =>
   OUTSTANDING.every((state) => (view.ranges?.[state] ?? 0) === 0) &&
   view.projections.every((p) => p.lag === 0);
 
+/** What a status says in a line, for the message of a wait that was in vain. */
+export function briefly(view: StatusView): string {
+  const ranges = Object.entries(view.ranges ?? {}).map(([state, n]) => `${n} ${state}`);
+  const behind = view.projections.filter((p) => p.lag > 0).map((p) => `${p.projection} ${p.lag} behind`);
+  const notReady = view.services.filter((s) => s.state !== 'ready').map((s) => `${s.service} ${s.state}`);
+  const wrong = view.conditions.map((c) => `${c.about} ${c.code}`);
+  return [`ranges: ${ranges.join(', ') || 'none'}`, ...behind, ...notReady, ...wrong].join('; ');
+}
+
 /** How long nothing may be appended: several rounds of the processors that look for work by themselves. */
 const QUIET_MS = 3000;
 const streamEnds = (view: StatusView): string =>
@@ -283,7 +292,8 @@ class Running implements Headwater {
       const view = await this.look();
       const ends = isIdle(view) && (options.done?.(view) ?? true) ? streamEnds(view) : '';
       if (ends === '' || ends !== quiet.ends) quiet = { since: performance.now(), ends };
-      return ends !== '' && performance.now() - quiet.since >= QUIET_MS ? view : null;
+      if (ends === '' || performance.now() - quiet.since < QUIET_MS) throw new Error(briefly(view));
+      return view;
     };
     const { deadlineMs = 120_000 } = options;
     return until('Headwater to be idle', atRest, { deadlineMs, everyMs: 300 }).catch(async (error: Error) => {
